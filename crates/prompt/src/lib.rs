@@ -1,1 +1,13 @@
-//! prompt
+//! Turns what is known about a request into what the model is sent. Pure: no IO, no clock, no randomness, so
+//! the same input always gives the same bytes and provider caches hit.
+//!
+//! Owns the prompt text (`layers/*.md`), the token estimate and the context pack. It must not know how sources
+//! are read or how a request is transported.
+
+pub mod budget;
+pub mod compose;
+pub mod pack;
+
+pub use budget::TokenBudgetManager;
+pub use compose::{Instructions, PromptBundle, PromptRequest, ToolSchema, compose};
+pub use pack::{ContextPack, ContextSource, Omitted, SourceKind};
