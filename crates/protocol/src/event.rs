@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ChangeSet, ContextId, ItemId, Millis, Mode, ProviderRequestId, RuntimeError, SessionId, SessionState,
-    TimelineItem, TurnId, Usage,
+    ChangeSet, CommandState, ContextId, ItemId, Millis, Mode, ProviderRequestId, RuntimeError, SessionId,
+    SessionState, TimelineItem, TurnId, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +82,8 @@ pub enum ItemDelta {
     Text { text: String },
     /// More of a command's output, decoded for display. The card keeps a head and a tail of it.
     Output { text: String },
+    /// A command moved on, for example from starting to running.
+    Command { state: CommandState },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -72,7 +72,7 @@ pub struct RequestFrame {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum EngineFrame {
-    Event { event: EventEnvelope },
+    Event { event: Box<EventEnvelope> },
     Reply(ReplyFrame),
 }
 
