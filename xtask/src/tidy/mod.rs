@@ -82,6 +82,7 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failed> {
             println!("   tidy: {} files, nothing found", tree.sources.len());
             Ok(())
         }
+        1 => Err(fail("tidy: one finding")),
         count => Err(fail(format!("tidy: {count} findings"))),
     }
 }

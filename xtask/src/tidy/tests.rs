@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use super::check;
-use super::sources::Source;
 use super::tree::Tree;
 
 /// A wire contract, two rooms, a test tool, and two external crates that lie outside the workspace.
@@ -416,36 +415,6 @@ fn a_misspelt_rule_is_refused() {
     );
     let error = Tree::load(folder.path()).err().unwrap();
     assert!(error.contains("unknown field `mayuse`"), "{error}");
-}
-
-/// What is test code, and only that, is free of the owner rule.
-#[test]
-fn test_code_is_told_from_product_code() {
-    let cases = [
-        ("fn a() { mark!() }", "product"),
-        ("#[cfg(test)] mod t { fn a() { mark!() } }", "test"),
-        ("#[cfg(test)] use a::b; fn a() { mark!() }", "product"),
-        (
-            "#[allow(x)] #[cfg(all(test, unix))] fn a<T>() -> T where T: B, C: D { mark!() }",
-            "test",
-        ),
-        ("#[cfg(not(test))] fn a() { mark!() }", "product"),
-        ("#[cfg(all(unix, not(test)))] fn a() { mark!() }", "product"),
-        ("#[tokio::test] async fn a() { mark!() }", "test"),
-        ("#[tokio::test(flavor = \"x\")] async fn a() { mark!() }", "test"),
-        ("#![cfg(test)] fn a() { mark!() }", "test"),
-        ("#![cfg_attr(test, mark!)] fn a() {}", "test"),
-        ("#![cfg_attr(unix, mark!)] fn a() {}", "product"),
-        ("#[cfg(test)] fn a() {} fn b() { mark!() }", "product"),
-    ];
-    for (text, expected) in cases {
-        let source = Source::parse("src/lib.rs".to_owned(), text.to_owned(), "x", false);
-        let seen = match source.find(&["mark", "!"]).next() {
-            Some(_) => "product",
-            None => "test",
-        };
-        assert_eq!(seen, expected, "{text}");
-    }
 }
 
 fn write_clean(root: &Path) {
