@@ -1,0 +1,1 @@
+//! The workspace's git repository, read through the git program.

@@ -1,0 +1,51 @@
+//! The agent's draft as reads see it. `changeset` builds it; nothing here writes.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// What the draft changes against the disk. Keys are real paths relative to the workspace root.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overlay {
+    pub entries: BTreeMap<PathBuf, OverlayEntry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OverlayEntry {
+    /// The whole proposed content and permission bits.
+    Content {
+        bytes: Arc<[u8]>,
+        mode: u32,
+    },
+    Deleted,
+}
+
+impl Overlay {
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn get(&self, relative: &Path) -> Option<&OverlayEntry> {
+        self.entries.get(relative)
+    }
+
+    /// Whether the draft puts a file somewhere below `relative`, so that it is a directory to a reader even if
+    /// the disk does not have it yet.
+    pub fn has_content_below(&self, relative: &Path) -> bool {
+        self.below(relative)
+            .any(|(_, entry)| matches!(entry, OverlayEntry::Content { .. }))
+    }
+
+    /// Entries strictly below `directory`, in path order.
+    pub fn below<'a>(
+        &'a self,
+        directory: &'a Path,
+    ) -> impl Iterator<Item = (&'a PathBuf, &'a OverlayEntry)> + 'a {
+        // Paths compare by component, so everything below a directory follows it without a gap.
+        self.entries
+            .range::<Path, _>((std::ops::Bound::Excluded(directory), std::ops::Bound::Unbounded))
+            .take_while(move |(path, _)| path.starts_with(directory))
+    }
+}
