@@ -1,1 +1,32 @@
-//! provider
+//! The only way to a model: requests out, one stream of events back, whatever the provider. Owns wire formats,
+//! retries, limits, errors by cause, usage and the scripted double. Knows nothing of sessions, tools or prompts.
+
+pub mod config;
+pub mod cost;
+pub mod error;
+pub mod event;
+pub mod gateway;
+pub mod machine;
+pub mod message;
+pub mod presets;
+pub mod scenario;
+pub mod secret;
+
+mod adapter;
+mod assemble;
+mod http;
+mod output;
+mod retry;
+mod scripted;
+
+pub use config::{Family, Limits, ProviderConfig, RetryPolicy};
+pub use cost::{Prices, cost};
+pub use error::{ProviderError, ProviderErrorKind};
+pub use event::ModelEvent;
+pub use gateway::{Gateway, ModelStream};
+pub use message::{
+    Answer, Block, CutCall, Message, ModelRequest, Origin, Role, StopReason, ToolSchema, ToolUse,
+};
+pub use presets::{ProviderEntry, ProviderSettings};
+pub use scenario::Scenario;
+pub use secret::Secret;

@@ -1,0 +1,109 @@
+//! Wire formats. An adapter turns a request into a body and a stream's events into parts; it does no IO.
+
+mod anthropic;
+mod failure;
+mod openai;
+
+use crate::{
+    assemble::Part,
+    config::{Family, ProviderConfig},
+    error::ProviderErrorKind,
+    message::{Message, ModelRequest},
+};
+
+pub(crate) use failure::{Fault, from_body};
+
+/// Reads the data of one server-sent event after another.
+pub(crate) trait Decoder: Send {
+    fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), Fault>;
+
+    /// Whether everything of the answer has come, although the terminator has not.
+    fn is_complete(&self) -> bool {
+        false
+    }
+}
+
+/// What differs between servers of one family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vendor {
+    OpenAi,
+    Compatible,
+}
+
+impl Vendor {
+    pub(crate) fn of(base_url: &str) -> Self {
+        if base_url.starts_with("https://api.openai.com") {
+            Vendor::OpenAi
+        } else {
+            Vendor::Compatible
+        }
+    }
+}
+
+/// The adapter of an HTTP family.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Adapter {
+    Anthropic,
+    OpenAi(Vendor),
+}
+
+impl Adapter {
+    pub(crate) fn of(config: &ProviderConfig) -> Option<Self> {
+        match config.family {
+            Family::Anthropic => Some(Adapter::Anthropic),
+            Family::OpenAiChat => Some(Adapter::OpenAi(Vendor::of(&config.base_url))),
+            Family::Scripted => None,
+        }
+    }
+
+    pub(crate) fn url(self, base_url: &str) -> String {
+        let base = base_url.trim_end_matches('/');
+        match self {
+            Adapter::Anthropic if base.ends_with("/v1") => format!("{base}/messages"),
+            Adapter::Anthropic => format!("{base}/v1/messages"),
+            Adapter::OpenAi(_) => format!("{base}/chat/completions"),
+        }
+    }
+
+    /// The same request gives the same bytes; a request whose messages continue another's begins with the
+    /// other's bytes up to the end of its last message.
+    pub(crate) fn body(self, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
+        match self {
+            Adapter::Anthropic => anthropic::body(request),
+            Adapter::OpenAi(vendor) => openai::body(request, vendor),
+        }
+    }
+
+    pub(crate) fn decoder(self) -> Box<dyn Decoder> {
+        match self {
+            Adapter::Anthropic => Box::new(anthropic::AnthropicDecoder::default()),
+            Adapter::OpenAi(_) => Box::new(openai::OpenAiDecoder::default()),
+        }
+    }
+}
+
+/// Whether reasoning in this message may go to the request's model: only to the one that wrote it. Another
+/// model rejects it, for good.
+fn wrote_it(message: &Message, request: &ModelRequest) -> bool {
+    message
+        .origin
+        .as_ref()
+        .is_some_and(|origin| origin.provider == request.provider && origin.model == request.model)
+}
+
+fn parse(data: &str) -> Result<serde_json::Value, Fault> {
+    serde_json::from_str(data).map_err(|error| {
+        Fault::new(
+            ProviderErrorKind::StreamBroken,
+            format!("an event of the stream is damaged: {error}"),
+        )
+    })
+}
+
+/// A count that may be missing, null or, at some servers, a float.
+fn count(value: &serde_json::Value) -> u64 {
+    value
+        .as_u64()
+        .or_else(|| value.as_f64().map(|number| number.max(0.0) as u64))
+        .unwrap_or(0)
+}

@@ -1,0 +1,264 @@
+//! The gateway: one door to all configured providers. Owns attempts, retries, slots and cancellation; how bytes
+//! travel is `http`'s business, what they mean the adapters'.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::{
+    sync::{Semaphore, mpsc},
+    task::AbortHandle,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    adapter::Adapter,
+    config::ProviderConfig,
+    error::{ErrorPlace, ProviderError, ProviderErrorKind},
+    event::ModelEvent,
+    http::HttpTransport,
+    machine::RequestInput,
+    message::ModelRequest,
+    output::Output,
+    retry::RetryCount,
+    scripted::ScriptedTransport,
+};
+
+/// Requests one provider serves at the same time; more wait.
+const SLOTS: usize = 8;
+/// Events a slow reader may be behind before the stream itself is slowed down.
+const EVENT_BUFFER: usize = 256;
+
+/// All configured providers. Cheap to clone; building one opens no connection and reads no file.
+#[derive(Clone, Default)]
+pub struct Gateway {
+    providers: Arc<BTreeMap<String, Arc<Provider>>>,
+}
+
+struct Provider {
+    config: ProviderConfig,
+    transport: Transport,
+    slots: Semaphore,
+}
+
+enum Transport {
+    Http(HttpTransport),
+    Scripted(ScriptedTransport),
+}
+
+impl Gateway {
+    /// A later configuration of the same id replaces an earlier one.
+    pub fn new(configs: impl IntoIterator<Item = ProviderConfig>) -> Self {
+        let providers = configs
+            .into_iter()
+            .map(|config| (config.id.clone(), Arc::new(Provider::new(config))))
+            .collect();
+        Self {
+            providers: Arc::new(providers),
+        }
+    }
+
+    pub fn config(&self, provider: &str) -> Option<&ProviderConfig> {
+        self.providers.get(provider).map(|provider| &provider.config)
+    }
+
+    /// What can be known to fail before a request: an id that is not configured, a scenario that cannot be read.
+    pub fn check(&self, provider: &str) -> Result<(), ProviderError> {
+        let found = self.find(provider)?;
+        match &found.transport {
+            Transport::Http(_) => Ok(()),
+            Transport::Scripted(scripted) => scripted.check(&found.place(&found.config.model)),
+        }
+    }
+
+    /// Sends a request and reports what comes of it. Every failure arrives as [`ModelEvent::Failed`]. Must be
+    /// called within a tokio runtime.
+    pub fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> ModelStream {
+        let (sender, events) = mpsc::channel(EVENT_BUFFER);
+        let provider = self.find(&request.provider);
+        let place = match &provider {
+            Ok(provider) => provider.place(&request.model),
+            Err(error) => Arc::clone(&error.place),
+        };
+        let task = tokio::spawn(async move {
+            let last = match provider {
+                Ok(provider) => provider.serve(&request, &cancel, sender.clone()).await,
+                Err(error) => ModelEvent::Failed(error),
+            };
+            // Nobody listening means nobody to tell.
+            let _ = sender.send(last).await;
+        });
+        ModelStream {
+            events,
+            place,
+            task: task.abort_handle(),
+            ended: false,
+        }
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Provider>, ProviderError> {
+        self.providers.get(id).cloned().ok_or_else(|| {
+            let known: Vec<&str> = self.providers.keys().map(String::as_str).collect();
+            unknown_provider(id, &known)
+        })
+    }
+}
+
+pub(crate) fn unknown_provider(id: &str, known: &[&str]) -> ProviderError {
+    let place = ErrorPlace {
+        provider: id.to_owned(),
+        ..ErrorPlace::default()
+    };
+    let words = match known {
+        [] => "No provider is configured.".to_owned(),
+        known => format!("Known: {}.", known.join(", ")),
+    };
+    ProviderError::new(ProviderErrorKind::UnknownProvider, words, &Arc::new(place))
+}
+
+/// The events of one request. Dropping it ends the request and closes its connection.
+pub struct ModelStream {
+    events: mpsc::Receiver<ModelEvent>,
+    place: Arc<ErrorPlace>,
+    task: AbortHandle,
+    ended: bool,
+}
+
+impl ModelStream {
+    /// The next event; nothing after `Done` or `Failed`.
+    pub async fn next(&mut self) -> Option<ModelEvent> {
+        if self.ended {
+            return None;
+        }
+        let event = self.events.recv().await.unwrap_or_else(|| {
+            // The task cannot end without a last event unless it panicked or the runtime is shutting down.
+            ModelEvent::Failed(ProviderError::new(
+                ProviderErrorKind::Internal,
+                "the request's task ended early",
+                &self.place,
+            ))
+        });
+        self.ended = matches!(event, ModelEvent::Done(_) | ModelEvent::Failed(_));
+        Some(event)
+    }
+}
+
+impl Drop for ModelStream {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Provider {
+    fn new(config: ProviderConfig) -> Self {
+        let transport = match Adapter::of(&config) {
+            Some(adapter) => Transport::Http(HttpTransport::new(adapter, &config)),
+            None => Transport::Scripted(ScriptedTransport::new(config.scenario.clone(), config.limits)),
+        };
+        Self {
+            config,
+            transport,
+            slots: Semaphore::new(SLOTS),
+        }
+    }
+
+    fn place(&self, model: &str) -> Arc<ErrorPlace> {
+        Arc::new(ErrorPlace {
+            provider: self.config.id.clone(),
+            model: model.to_owned(),
+            base_url: self.config.base_url.clone(),
+            key_variable: self.config.key_variable.clone(),
+        })
+    }
+
+    /// Runs the request to its end and returns the last event.
+    async fn serve(
+        &self,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+        events: mpsc::Sender<ModelEvent>,
+    ) -> ModelEvent {
+        let place = self.place(&request.model);
+        let mut output = Output::new(events, request, Arc::clone(&place));
+        // Dropping the work in the middle of anything is how a cancellation closes the connection.
+        let result = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(ProviderError::cancelled(&place)),
+            result = self.attempts(request, &place, &mut output) => result,
+        };
+        let (input, event) = match result {
+            Ok(answer) => (RequestInput::Finish, ModelEvent::Done(answer)),
+            Err(error) if error.kind == ProviderErrorKind::Cancelled => {
+                (RequestInput::Cancel, ModelEvent::Failed(error))
+            }
+            Err(error) => (RequestInput::Fail, ModelEvent::Failed(error)),
+        };
+        match output.advance(input) {
+            Ok(()) => event,
+            Err(bug) => ModelEvent::Failed(bug),
+        }
+    }
+
+    async fn attempts(
+        &self,
+        request: &ModelRequest,
+        place: &Arc<ErrorPlace>,
+        output: &mut Output,
+    ) -> Result<crate::message::Answer, ProviderError> {
+        output.advance(RequestInput::Enqueue)?;
+        // The semaphore is never closed, so the only way not to get a slot is to be dropped while waiting.
+        let _slot = self.slots.acquire().await;
+        let mut count = RetryCount::default();
+        loop {
+            output.begin_attempt(request)?;
+            let error = match self.attempt(request, place, output).await {
+                Ok(()) => match output.finish(request) {
+                    Ok(answer) => return Ok(answer),
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            if !output.may_retry() {
+                return Err(error);
+            }
+            let attempt = count.next_attempt();
+            let Some(after) = count.next_wait(&self.config.retry, &error) else {
+                return Err(error);
+            };
+            output.advance(RequestInput::Retry)?;
+            let attempts = self.config.retry.max_retries + 1;
+            output
+                .report(ModelEvent::Retrying {
+                    after,
+                    reason: error,
+                    attempt,
+                    attempts,
+                })
+                .await?;
+            tokio::time::sleep(after).await;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        request: &ModelRequest,
+        place: &Arc<ErrorPlace>,
+        output: &mut Output,
+    ) -> Result<(), ProviderError> {
+        let work = async {
+            match &self.transport {
+                Transport::Http(http) => http.attempt(request, place, output).await,
+                Transport::Scripted(scripted) => scripted.attempt(request, place, output).await,
+            }
+        };
+        let limit = self.config.limits.total;
+        match tokio::time::timeout(limit, work).await {
+            Ok(result) => result,
+            Err(_) => {
+                let words = format!(
+                    "it was not complete after {}",
+                    crate::error::duration_words(limit)
+                );
+                Err(ProviderError::new(ProviderErrorKind::TimeoutTotal, words, place))
+            }
+        }
+    }
+}
