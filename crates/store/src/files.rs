@@ -1,0 +1,124 @@
+//! The file primitives of app data: everything private to the user (folders 0700, files 0600), replaced
+//! atomically. They take a [`DataPath`], so a path outside the data folder cannot be written through them.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this module is the owner of app-data writes"
+)]
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    path::Path,
+};
+
+use crate::home::DataPath;
+
+const FOLDER_MODE: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+
+/// Makes a folder and its missing parents.
+pub(crate) fn create_folder(path: &DataPath) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
+}
+
+/// Makes a folder that must not exist yet.
+pub(crate) fn create_new_folder(path: &DataPath) -> io::Result<()> {
+    DirBuilder::new().mode(FOLDER_MODE).create(path)
+}
+
+/// Opens for reading and writing; creates it when missing, keeps what it holds.
+pub(crate) fn open_or_create(path: &DataPath) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(FILE_MODE)
+        .open(path)
+}
+
+/// Creates a file that must not exist yet, open for appending.
+pub(crate) fn create_new(path: &DataPath) -> io::Result<File> {
+    OpenOptions::new()
+        .append(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(path)
+}
+
+pub(crate) fn open_append(path: &DataPath) -> io::Result<File> {
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(FILE_MODE)
+        .open(path)
+}
+
+/// Whether a replaced file must be on the disk, with its name, before the call returns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sync {
+    /// Contents before the name: after a power cut there is the old file or the new one, whole.
+    Contents,
+    /// Also the name: the new file is there.
+    ContentsAndName,
+}
+
+/// Writes `bytes` to `temporary` and renames it to `target`. Nothing is left of it on failure.
+pub(crate) fn replace(target: &DataPath, temporary: &DataPath, bytes: &[u8], sync: Sync) -> io::Result<()> {
+    let written = (|| {
+        let mut file = create_new(temporary)?;
+        file.write_all(bytes)?;
+        file.sync_data()?;
+        fs::rename(temporary, target)
+    })();
+    if written.is_err() {
+        // The first error is the one to tell; what remains is swept at the next open.
+        drop(fs::remove_file(temporary));
+        return written;
+    }
+    if sync == Sync::ContentsAndName
+        && let Some(folder) = target.as_path().parent()
+    {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn rename(from: &DataPath, to: &DataPath) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
+pub(crate) fn copy(from: &DataPath, to: &DataPath) -> io::Result<u64> {
+    let mut source = File::open(from)?;
+    let mut target = create_new(to)?;
+    io::copy(&mut source, &mut target)
+}
+
+pub(crate) fn remove_file(path: &DataPath) -> io::Result<()> {
+    fs::remove_file(path)
+}
+
+/// Removes a folder with all it holds, also where a staged copy kept folders that cannot be written.
+/// Symbolic links are removed, never followed. A missing folder is fine.
+pub(crate) fn remove_tree(path: &DataPath) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            make_folders_writable(path.as_path())?;
+            fs::remove_dir_all(path)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn make_folders_writable(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(FOLDER_MODE))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_folders_writable(&entry.path())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! The user's settings: `settings.json` in the data folder, one file for all workspaces and processes. Loads the
+//! feature flags. Knows what a setting is called and its type, not what it does; never holds a secret.
+
+mod key;
+mod secret;
+mod update;
+
+use std::{collections::BTreeMap, fs, io};
+
+use protocol::{Mode, flags::RuntimeFeatureFlags};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{DataHome, SettingsError, StoreError, home::DataPath};
+
+/// Everything that can be set, with its default where the file says nothing. Names this program does not know
+/// are ignored here and kept in the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Settings {
+    /// By the id that `--provider` takes.
+    pub providers: BTreeMap<String, ProviderEntry>,
+    pub default_provider: Option<String>,
+    pub default_model: Option<String>,
+    pub default_mode: Mode,
+    pub store: StoreSettings,
+    pub flags: RuntimeFeatureFlags,
+}
+
+/// A model provider. What is absent has the family's default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProviderEntry {
+    /// "anthropic", "openai" or "scripted"; when absent, the id names the family. Text, so that a family of a
+    /// newer version costs only this entry.
+    pub family: Option<String>,
+    pub base_url: Option<String>,
+    pub model: Option<String>,
+    /// The environment variable that holds the key. Never the key itself.
+    pub api_key_env: Option<String>,
+    /// The scenario file of a scripted provider.
+    pub scenario: Option<String>,
+    /// By model name.
+    pub prices: BTreeMap<String, Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Price {
+    pub input_per_million: f64,
+    pub output_per_million: f64,
+    /// As input where absent.
+    pub cache_read_per_million: Option<f64>,
+    pub cache_write_per_million: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StoreSettings {
+    /// The most that one workspace's data may take, in bytes; unlimited when absent.
+    pub limit_bytes: Option<u64>,
+}
+
+const READ: &str = "read the settings";
+
+impl DataHome {
+    /// The settings, or the defaults when there is no file.
+    pub fn settings(&self) -> Result<Settings, SettingsError> {
+        let file = self.settings_file();
+        match read_text(&file)? {
+            None => Ok(Settings::default()),
+            Some(text) => parse(&file, &text),
+        }
+    }
+
+    /// The value of a setting by its dotted name, as `providers.openai.baseUrl`; its default where the file
+    /// says nothing; `None` when it is not set and has no default, or there is no such setting. A part of a
+    /// name that contains a dot is quoted: `providers.openai.prices."gpt-4.1"`.
+    pub fn setting(&self, name: &str) -> Result<Option<Value>, SettingsError> {
+        let path = key::parse(name)?;
+        let file = self.settings_file();
+        let written: Value = match read_text(&file)? {
+            None => Value::Null,
+            Some(text) => parse(&file, &text)?,
+        };
+        let effective = as_value(&self.settings()?)?;
+        let found = key::find(&written, &path).or_else(|| key::find(&effective, &path));
+        Ok(found.filter(|value| !value.is_null()).cloned())
+    }
+
+    pub(crate) fn settings_file(&self) -> DataPath {
+        self.root().join("settings.json")
+    }
+}
+
+fn read_text(file: &DataPath) -> Result<Option<String>, StoreError> {
+    match fs::read_to_string(file) {
+        Ok(text) if text.trim().is_empty() => Ok(None),
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StoreError::io(READ, file.as_path(), source)),
+    }
+}
+
+/// Byte-order marks are what some editors add; they are not the user's mistake.
+fn parse<T: serde::de::DeserializeOwned>(file: &DataPath, text: &str) -> Result<T, SettingsError> {
+    serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| SettingsError::Invalid {
+        path: file.to_path_buf(),
+        line: error.line().max(1),
+        column: error.column().max(1),
+        reason: without_position(&error),
+    })
+}
+
+/// serde_json's words without " at line 3 column 4", which is told apart.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+fn as_value(settings: &Settings) -> Result<Value, StoreError> {
+    serde_json::to_value(settings).map_err(|error| StoreError::Invariant {
+        what: READ,
+        detail: error.to_string(),
+    })
+}
