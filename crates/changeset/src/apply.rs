@@ -1,0 +1,474 @@
+//! The only code that writes user files. Several files change as one step: all or none, also across a crash.
+//!
+//! How a commit goes:
+//! 1. A journal naming every write becomes durable (phase `preparing`).
+//! 2. Folders are made and each new content is written beside its target, durable.
+//! 3. The journal turns to `committing`. From here on a crash is finished at the next open.
+//! 4. Each file is checked once more against the content the plan was made for and then swapped in. The swap gives
+//!    the old file back under the temporary name, where it is checked again: a save by the user in between is put
+//!    back and the whole commit is taken back.
+//! 5. Temporary files go, folders are made durable, and one store transaction records the outcome and drops the
+//!    journal.
+//!
+//! It knows nothing of drafts or decisions; what to record is handed to it as documents.
+
+use std::{collections::BTreeSet, ffi::OsString, path::Path, sync::Arc};
+
+use protocol::ContentHash;
+use serde::{Deserialize, Serialize};
+use store::{Document, Durability, Store};
+
+use crate::{
+    disk::{self, DiskError, FileState, Place},
+    error::ApplyError,
+    faults,
+    plan::{self, Write},
+    record::{JOURNAL, StoredPath, Version},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Phase {
+    Preparing,
+    Committing,
+}
+
+/// What a commit is going to do, stored before it does it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Journal {
+    id: String,
+    phase: Phase,
+    writes: Vec<JournalWrite>,
+    created_directories: Vec<StoredPath>,
+    /// Stored when all is written.
+    documents: Vec<JournalDocument>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct JournalWrite {
+    path: StoredPath,
+    before: Option<Version>,
+    after: Option<Version>,
+    /// Name beside the file, for its new content and then for its old one.
+    temporary: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct JournalDocument {
+    kind: String,
+    id: String,
+    session: Option<protocol::SessionId>,
+    value: Option<serde_json::Value>,
+}
+
+impl Journal {
+    fn document(&self) -> Result<Document, ApplyError> {
+        Ok(Document {
+            kind: JOURNAL.to_owned(),
+            id: self.id.clone(),
+            session_id: None,
+            value: Some(serde_json::to_value(self).map_err(|error| ApplyError::Internal(error.to_string()))?),
+        })
+    }
+
+    /// The documents that end this journal: its outcome, where it is carried out, and its own removal.
+    fn ending(&self, carried_out: CarriedOut) -> Vec<Document> {
+        let outcome = match carried_out {
+            CarriedOut::Yes => &self.documents[..],
+            CarriedOut::No => &[],
+        };
+        let mut documents: Vec<Document> = outcome
+            .iter()
+            .map(|document| Document {
+                kind: document.kind.clone(),
+                id: document.id.clone(),
+                session_id: document.session.clone(),
+                value: document.value.clone(),
+            })
+            .collect();
+        documents.push(Document {
+            kind: JOURNAL.to_owned(),
+            id: self.id.clone(),
+            session_id: None,
+            value: None,
+        });
+        documents
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CarriedOut {
+    Yes,
+    No,
+}
+
+/// How a commit ended without an error.
+pub(crate) enum Committed {
+    Yes {
+        notes: Vec<String>,
+    },
+    /// A file changed on disk after the plan was made. Everything is as it was; plan again.
+    Moved,
+}
+
+/// Writes all of `writes` and stores what `documents` makes of the folders that were created, or does neither.
+pub(crate) fn commit(
+    store: &Store,
+    root: &Path,
+    writes: &[Write],
+    documents: impl FnOnce(&[StoredPath]) -> Result<Vec<Document>, ApplyError>,
+) -> Result<Committed, ApplyError> {
+    for state in writes
+        .iter()
+        .flat_map(|write| [&write.before, &write.after])
+        .flatten()
+    {
+        store.put_blob(&state.bytes)?;
+    }
+    let mut journal = Journal {
+        id: format!(
+            "jrn_{}",
+            protocol::SnapshotId::mint().as_str().trim_start_matches("snp_")
+        ),
+        phase: Phase::Preparing,
+        writes: writes
+            .iter()
+            .map(|write| JournalWrite {
+                path: write.path.clone(),
+                before: write.before.as_ref().map(|state| state.version.clone()),
+                after: write.after.as_ref().map(|state| state.version.clone()),
+                temporary: format!(".{}.vibe-coder.tmp", protocol::SnapshotId::mint()),
+            })
+            .collect(),
+        created_directories: missing_folders(root, writes),
+        documents: Vec::new(),
+    };
+    journal.documents = documents(&journal.created_directories)?
+        .into_iter()
+        .map(|document| JournalDocument {
+            kind: document.kind,
+            id: document.id,
+            session: document.session_id,
+            value: document.value,
+        })
+        .collect();
+    if writes.is_empty() {
+        store.put_documents(&journal.ending(CarriedOut::Yes), Durability::Full)?;
+        return Ok(Committed::Yes { notes: Vec::new() });
+    }
+    store.put_documents(&[journal.document()?], Durability::Full)?;
+    faults::point("accept.journal");
+    let places = match prepare(root, writes, &journal) {
+        Ok(places) => places,
+        Err(error) => {
+            abandon(store, root, &journal)?;
+            return Err(error);
+        }
+    };
+    journal.phase = Phase::Committing;
+    store.put_documents(&[journal.document()?], Durability::Full)?;
+    faults::point("accept.committing");
+    let contents = |hash: &ContentHash| -> Result<Arc<[u8]>, ApplyError> { Ok(store.blob(hash)?.into()) };
+    for (index, write) in journal.writes.iter().enumerate() {
+        let step = swap(
+            &places[index],
+            write.before.as_ref(),
+            write.after.as_ref(),
+            &write.temporary,
+            &contents,
+        );
+        faults::point("accept.rename");
+        match step {
+            Ok(true) => {}
+            outcome => {
+                take_back(&places[..index], &journal.writes[..index], &contents)?;
+                abandon(store, root, &journal)?;
+                return match outcome {
+                    Err(error) => Err(io(&write.path, error)),
+                    Ok(_) => Ok(Committed::Moved),
+                };
+            }
+        }
+    }
+    finish(store, &places, &journal)?;
+    let notes = writes.iter().filter_map(link_note).collect();
+    Ok(Committed::Yes { notes })
+}
+
+/// A rename gives the path a new file; other names of the old one keep the old text.
+fn link_note(write: &Write) -> Option<String> {
+    let before = write.before.as_ref()?;
+    let others = before.links.checked_sub(1).filter(|others| *others > 0)?;
+    let names = if others == 1 {
+        "1 other hard link".to_owned()
+    } else {
+        format!("{others} other hard links")
+    };
+    Some(format!(
+        "{} has {names}, which still have the old content.",
+        write.path.display()
+    ))
+}
+
+/// Folders the writes need and the disk does not have, outermost first.
+fn missing_folders(root: &Path, writes: &[Write]) -> Vec<StoredPath> {
+    let mut missing = BTreeSet::new();
+    for write in writes.iter().filter(|write| write.after.is_some()) {
+        for folder in write.path.0.ancestors().skip(1) {
+            if folder.as_os_str().is_empty() || root.join(folder).symlink_metadata().is_ok() {
+                break;
+            }
+            missing.insert(StoredPath(folder.to_owned()));
+        }
+    }
+    missing.into_iter().collect()
+}
+
+fn prepare(root: &Path, writes: &[Write], journal: &Journal) -> Result<Vec<Place>, ApplyError> {
+    let mut places = Vec::with_capacity(writes.len());
+    for (write, entry) in writes.iter().zip(&journal.writes) {
+        let place = Place::make(root, &write.path.0).map_err(|error| io(&write.path, error))?;
+        if let Some(after) = &write.after {
+            place
+                .write_beside(entry.temporary.as_ref(), &after.bytes, after.version.mode)
+                .map_err(|error| io(&write.path, error))?;
+            faults::point("accept.temporary");
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+/// Turns `before` at a place into `after`, whose content lies under `temporary`; afterwards `before` lies there.
+/// False, with nothing changed, if the place does not have `before`.
+fn swap(
+    place: &Place,
+    before: Option<&Version>,
+    after: Option<&Version>,
+    temporary: &str,
+    contents: plan::Contents,
+) -> Result<bool, DiskError> {
+    let temporary: &std::ffi::OsStr = temporary.as_ref();
+    let found = match place.read() {
+        Ok(found) => found,
+        Err(DiskError::IsDirectory | DiskError::Special | DiskError::TooLarge { .. }) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if !plan::same(found.as_ref(), before) {
+        return Ok(false);
+    }
+    match (before, after) {
+        (None, None) => Ok(true),
+        (None, Some(_)) => place.fill(temporary),
+        (Some(before), Some(_)) => {
+            if !place.exchange(temporary)? {
+                // The file system cannot swap. The last check was a moment ago, and the old content is stored.
+                place.replace(temporary)?;
+                let old = contents(&before.hash).map_err(|error| std::io::Error::other(error.to_string()))?;
+                place.write_beside(temporary, &old, before.mode)?;
+                return Ok(true);
+            }
+            if plan::same(place.read_named(temporary)?.as_ref(), Some(before)) {
+                return Ok(true);
+            }
+            place.exchange(temporary)?;
+            Ok(false)
+        }
+        (Some(before), None) => {
+            place.vacate(temporary)?;
+            if plan::same(place.read_named(temporary)?.as_ref(), Some(before)) {
+                return Ok(true);
+            }
+            place.fill(temporary)?;
+            Ok(false)
+        }
+    }
+}
+
+/// Reverses swaps that were done, newest first. A file the user changed since keeps what the user has.
+fn take_back(places: &[Place], writes: &[JournalWrite], contents: plan::Contents) -> Result<(), ApplyError> {
+    for (place, write) in places.iter().zip(writes).rev() {
+        swap(
+            place,
+            write.after.as_ref(),
+            write.before.as_ref(),
+            &write.temporary,
+            contents,
+        )
+        .map_err(|error| io(&write.path, error))?;
+        place.sync_folder().map_err(|error| io(&write.path, error))?;
+    }
+    Ok(())
+}
+
+/// Ends a journal of which nothing is on disk any more but temporary files and folders.
+fn abandon(store: &Store, root: &Path, journal: &Journal) -> Result<(), ApplyError> {
+    for write in &journal.writes {
+        if let Ok(Some(place)) = Place::find(root, &write.path.0) {
+            place
+                .remove_named(write.temporary.as_ref())
+                .map_err(|error| io(&write.path, error))?;
+        }
+    }
+    for folder in journal.created_directories.iter().rev() {
+        disk::remove_empty_folder(root, &folder.0);
+    }
+    store.put_documents(&journal.ending(CarriedOut::No), Durability::Full)?;
+    Ok(())
+}
+
+fn finish(store: &Store, places: &[Place], journal: &Journal) -> Result<(), ApplyError> {
+    for (place, write) in places.iter().zip(&journal.writes) {
+        place
+            .remove_named(write.temporary.as_ref())
+            .and_then(|()| place.sync_folder())
+            .map_err(|error| io(&write.path, error))?;
+        faults::point("accept.cleanup");
+    }
+    faults::point("accept.synced");
+    store.put_documents(&journal.ending(CarriedOut::Yes), Durability::Full)?;
+    faults::point("accept.finished");
+    Ok(())
+}
+
+/// Ends every commit that was interrupted: carried out if each of its files still is as before or after it, taken
+/// back otherwise. Returns what it did, in words.
+///
+/// # Errors
+/// A file could not be read or written; the journal stays, to be tried again.
+pub(crate) fn recover(store: &Store, root: &Path) -> Result<Vec<String>, ApplyError> {
+    let mut notes = Vec::new();
+    for (id, value) in store.documents(JOURNAL)? {
+        let journal: Journal = match serde_json::from_value(value) {
+            Ok(journal) => journal,
+            Err(error) => {
+                return Err(ApplyError::Internal(format!(
+                    "the write journal {id} cannot be read: {error}"
+                )));
+            }
+        };
+        notes.push(
+            recover_one(store, root, &journal).map_err(|error| ApplyError::Recovery {
+                detail: error.to_string(),
+                written: Vec::new(),
+            })?,
+        );
+    }
+    Ok(notes)
+}
+
+fn recover_one(store: &Store, root: &Path, journal: &Journal) -> Result<String, ApplyError> {
+    let count = match journal.writes.len() {
+        1 => "1 file".to_owned(),
+        count => format!("{count} files"),
+    };
+    if journal.phase == Phase::Preparing {
+        abandon(store, root, journal)?;
+        return Ok(format!(
+            "An interrupted write of {count} was taken back before it had changed anything."
+        ));
+    }
+    let contents = |hash: &ContentHash| -> Result<Arc<[u8]>, ApplyError> { Ok(store.blob(hash)?.into()) };
+    let mut places = Vec::new();
+    let mut foreign = Vec::new();
+    for write in &journal.writes {
+        let place = Place::make(root, &write.path.0).map_err(|error| io(&write.path, error))?;
+        put_back_racing_save(&place, write).map_err(|error| io(&write.path, error))?;
+        let known = match place.read() {
+            Ok(found) => {
+                plan::same(found.as_ref(), write.before.as_ref())
+                    || plan::same(found.as_ref(), write.after.as_ref())
+            }
+            Err(DiskError::Io(error)) => return Err(io(&write.path, error.into())),
+            Err(_) => false,
+        };
+        if !known {
+            foreign.push(write.path.display());
+        }
+        places.push(place);
+    }
+    let (from_to, note): (fn(&JournalWrite) -> (Option<&Version>, Option<&Version>), String) = if foreign
+        .is_empty()
+    {
+        (
+            |write| (write.before.as_ref(), write.after.as_ref()),
+            format!("An interrupted write of {count} was completed."),
+        )
+    } else {
+        (
+            |write| (write.after.as_ref(), write.before.as_ref()),
+            format!(
+                "An interrupted write of {count} was taken back. Left as they are, because they were changed since: {}.",
+                foreign.join(", ")
+            ),
+        )
+    };
+    for (place, write) in places.iter().zip(&journal.writes) {
+        let (from, to) = from_to(write);
+        let found = match place.read() {
+            Ok(found) => found,
+            Err(_) => continue,
+        };
+        if plan::same(found.as_ref(), to) || !plan::same(found.as_ref(), from) {
+            continue;
+        }
+        ensure_temporary(place, write, to, &contents)?;
+        swap(place, from, to, &write.temporary, &contents).map_err(|error| io(&write.path, error))?;
+    }
+    if foreign.is_empty() {
+        finish(store, &places, journal)?;
+    } else {
+        abandon(store, root, journal)?;
+    }
+    Ok(note)
+}
+
+/// A crash between a swap and its check may have left a user's save under the temporary name: it goes back.
+fn put_back_racing_save(place: &Place, write: &JournalWrite) -> Result<(), DiskError> {
+    let Some(aside) = place.read_named(write.temporary.as_ref())? else {
+        return Ok(());
+    };
+    let is = |version: &Option<Version>| version.as_ref() == Some(&aside.version);
+    if is(&write.before) || is(&write.after) {
+        return Ok(());
+    }
+    // A cut-off new content can not be it: contents were complete and durable before the first swap.
+    let found = place.read()?;
+    if found.is_none() {
+        place.fill(write.temporary.as_ref())?;
+    } else if plan::same(found.as_ref(), write.after.as_ref()) && !place.exchange(write.temporary.as_ref())? {
+        place.replace(write.temporary.as_ref())?;
+    }
+    Ok(())
+}
+
+/// Makes sure that the content to swap in lies under the temporary name.
+fn ensure_temporary(
+    place: &Place,
+    write: &JournalWrite,
+    to: Option<&Version>,
+    contents: plan::Contents,
+) -> Result<(), ApplyError> {
+    let failed = |error| io(&write.path, error);
+    let temporary: OsString = write.temporary.clone().into();
+    let there = place.read_named(&temporary).map_err(failed)?;
+    let Some(to) = to else {
+        return place.remove_named(&temporary).map_err(failed);
+    };
+    if there.is_some_and(|there: FileState| there.version == *to) {
+        return Ok(());
+    }
+    place.remove_named(&temporary).map_err(failed)?;
+    place
+        .write_beside(&temporary, &contents(&to.hash)?, to.mode)
+        .map_err(failed)
+}
+
+fn io(path: &StoredPath, error: DiskError) -> ApplyError {
+    ApplyError::Io {
+        path: path.display(),
+        reason: error.to_string(),
+    }
+}

@@ -1,0 +1,696 @@
+//! A person's decisions: accept and reject (all, a file, a hunk), undo, redo, and the person's own saves.
+//!
+//! Owns what a decision means for a record; planning is `plan`'s and writing is `apply`'s. Every decision is all or
+//! nothing: on an error no file has changed.
+
+use protocol::{
+    ChangeSet, ChangeSetId, ChangeSetStatus, ContentHash, FileStatus, SnapshotId, changes::Selection,
+};
+use store::{Document, Durability};
+use workspace::WorkspacePath;
+
+use crate::{
+    ChangeSets,
+    apply::{self, Committed},
+    diff::Diff,
+    disk::FileState,
+    error::{ApplyError, PathConflict},
+    machine::{self, Input},
+    plan::{self, Tree, Wording, Write},
+    record::{
+        Cause, Counts, Effect, FileRecord, Located, SNAPSHOT, SetRecord, Snapshot, StoredPath, Version,
+    },
+    set::{self, State},
+    show,
+};
+
+/// Plans that are made anew because a file changed between planning and writing, before giving up.
+const ATTEMPTS: u32 = 5;
+
+/// The outcome of a decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    pub change_set: ChangeSet,
+    /// Paths whose content or existence on disk this changed.
+    pub files_written: Vec<String>,
+    /// What else the user should know, in words.
+    pub notes: Vec<String>,
+}
+
+/// What a save expects to find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// No file; a new one is made.
+    Absent,
+    /// The content the text was loaded from.
+    Content(ContentHash),
+}
+
+/// What is chosen of one file.
+struct Chosen {
+    index: usize,
+    effect: Effect,
+    /// Whether this is all of the file's change.
+    whole: bool,
+}
+
+impl ChangeSets {
+    /// Writes the chosen part of a change set. What the user changed on disk meanwhile is merged; where that is not
+    /// possible nothing is written, and the files are marked as conflicted.
+    pub fn accept(&self, id: &ChangeSetId, selection: &Selection) -> Result<Applied, ApplyError> {
+        let mut state = self.lock();
+        let mut notes = self.recover_first(&mut state)?;
+        let mut attempt = 0;
+        loop {
+            let mut record = self.reviewable(&mut state, id)?;
+            self.resolve_conflicts(&mut state, &mut record)?;
+            let chosen = self.choose(&mut state, &record, selection)?;
+            let effects: Vec<Effect> = chosen.iter().map(|chosen| chosen.effect.clone()).collect();
+            match self.carry_out(&[effects], Wording::Proposed) {
+                Ok((steps, writes)) => {
+                    let snapshot_id = SnapshotId::mint();
+                    for chosen in &chosen {
+                        self.settle_accepted(&mut state, &mut record, chosen, &writes)?;
+                    }
+                    record
+                        .files
+                        .retain(|file| !(file.is_open() && file.effect.changes_nothing()));
+                    record.snapshots.push(snapshot_id.clone());
+                    record.updated_at = set::now();
+                    let input = if record.open_files().next().is_some() {
+                        Input::AcceptPart
+                    } else {
+                        Input::AcceptRest
+                    };
+                    record.status = machine::next(record.status, input)?;
+                    if record
+                        .open_files()
+                        .any(|file| file.status == FileStatus::Conflicted)
+                    {
+                        record.status = machine::next(record.status, Input::Conflict)?;
+                    }
+                    let commit =
+                        self.commit(&writes, &record, Cause::Accept, snapshot_id, steps, Vec::new())?;
+                    match commit {
+                        Committed::Yes { notes: written } => {
+                            notes.extend(written);
+                            set::remember(&mut state, record.clone());
+                            return self.applied(&mut state, &record, &writes, notes);
+                        }
+                        Committed::Moved => {}
+                    }
+                }
+                Err(ApplyError::Conflict { conflicts }) => {
+                    self.mark_conflicts(&mut state, record, &conflicts)?;
+                    return Err(ApplyError::Conflict { conflicts });
+                }
+                Err(error) => return Err(error),
+            }
+            attempt += 1;
+            if attempt == ATTEMPTS {
+                return Err(busy());
+            }
+        }
+    }
+
+    /// Takes the chosen part out of a change set. The workspace is not touched.
+    pub fn reject(&self, id: &ChangeSetId, selection: &Selection) -> Result<Applied, ApplyError> {
+        let mut state = self.lock();
+        let mut record = self.reviewable(&mut state, id)?;
+        match selection {
+            Selection::All => {
+                for index in 0..record.files.len() {
+                    if record.files[index].is_open() {
+                        self.reject_whole(&mut state, &mut record.files[index])?;
+                    }
+                }
+            }
+            Selection::File { path } => {
+                let index = open_file(&record, path)?;
+                self.reject_whole(&mut state, &mut record.files[index])?;
+            }
+            Selection::Hunk { path, number } => {
+                let index = open_file(&record, path)?;
+                self.reject_hunk(&mut state, &mut record.files[index], *number)?;
+            }
+        }
+        record
+            .files
+            .retain(|file| !(file.is_open() && file.effect.changes_nothing()));
+        record.updated_at = set::now();
+        let conflicted = record
+            .open_files()
+            .any(|file| file.status == FileStatus::Conflicted);
+        if record.status == ChangeSetStatus::Conflicted && !conflicted {
+            record.status = resolved(&record)?;
+        }
+        if record.status != ChangeSetStatus::Conflicted {
+            let input = if record.open_files().next().is_some() {
+                Input::RejectPart
+            } else {
+                Input::RejectRest
+            };
+            record.status = machine::next(record.status, input)?;
+        }
+        self.put(&mut state, record.clone(), Durability::Full)?;
+        self.applied(&mut state, &record, &[], Vec::new())
+    }
+
+    /// Takes back everything that was accepted of a change set and has not been undone; of the newest such set when
+    /// `id` is absent. What the user changed since is kept; where the two overlap nothing is written.
+    pub fn undo(&self, id: Option<&ChangeSetId>) -> Result<Applied, ApplyError> {
+        let mut state = self.lock();
+        let mut notes = self.recover_first(&mut state)?;
+        let nothing = || ApplyError::NothingTo { what: "undo" };
+        let id = match id {
+            Some(id) => id.clone(),
+            None => self
+                .newest_snapshot(|cause| cause != Cause::Undo)?
+                .ok_or_else(nothing)?,
+        };
+        for _ in 0..ATTEMPTS {
+            let mut record = self.record(&state, &id)?;
+            if matches!(record.status, ChangeSetStatus::Draft | ChangeSetStatus::Proposed) {
+                return Err(ApplyError::BeingDrafted);
+            }
+            if record.snapshots.is_empty() {
+                return Err(nothing());
+            }
+            let snapshots = self.snapshots(&record.snapshots)?;
+            let steps: Vec<Vec<Effect>> = snapshots
+                .iter()
+                .rev()
+                .flat_map(Snapshot::reversed_steps)
+                .collect();
+            let (steps, writes) = self.carry_out(&steps, Wording::BeforeTheChange)?;
+            let undo = SnapshotId::mint();
+            let replaced = std::mem::take(&mut record.snapshots);
+            record.undone_by = Some(undo.clone());
+            record.status = machine::next(record.status, Input::Undo)?;
+            record.updated_at = set::now();
+            match self.commit(&writes, &record, Cause::Undo, undo, steps, replaced)? {
+                Committed::Yes { notes: written } => {
+                    notes.extend(written);
+                    set::remember(&mut state, record.clone());
+                    for folder in snapshots
+                        .iter()
+                        .flat_map(|snapshot| snapshot.created_directories.iter().rev())
+                    {
+                        crate::disk::remove_empty_folder(self.workspace().root(), &folder.0);
+                    }
+                    return self.applied(&mut state, &record, &writes, notes);
+                }
+                Committed::Moved => {}
+            }
+        }
+        Err(busy())
+    }
+
+    /// Does again what an undo took back; the newest undo when `id` is absent.
+    pub fn redo(&self, id: Option<&ChangeSetId>) -> Result<Applied, ApplyError> {
+        let mut state = self.lock();
+        let mut notes = self.recover_first(&mut state)?;
+        let nothing = || ApplyError::NothingTo { what: "redo" };
+        let id = match id {
+            Some(id) => id.clone(),
+            None => self
+                .newest_snapshot(|cause| cause == Cause::Undo)?
+                .ok_or_else(nothing)?,
+        };
+        for _ in 0..ATTEMPTS {
+            let mut record = self.record(&state, &id)?;
+            let undo = record.undone_by.take().ok_or_else(nothing)?;
+            let snapshots = self.snapshots(std::slice::from_ref(&undo))?;
+            let steps: Vec<Vec<Effect>> = snapshots.iter().flat_map(Snapshot::reversed_steps).collect();
+            let (steps, writes) = self.carry_out(&steps, Wording::Proposed)?;
+            let redo = SnapshotId::mint();
+            record.snapshots = vec![redo.clone()];
+            record.updated_at = set::now();
+            if record.open_files().next().is_some() && state.open.contains_key(&record.session_id) {
+                // A session has one open change set, and meanwhile it has another.
+                for index in 0..record.files.len() {
+                    if record.files[index].is_open() {
+                        self.reject_whole(&mut state, &mut record.files[index])?;
+                    }
+                }
+                notes.push(
+                    "What was still pending of it was left out: newer changes are pending now.".to_owned(),
+                );
+            }
+            let input = if record.open_files().next().is_some() {
+                Input::RedoPart
+            } else {
+                Input::Redo
+            };
+            record.status = machine::next(record.status, input)?;
+            match self.commit(&writes, &record, Cause::Redo, redo, steps, vec![undo])? {
+                Committed::Yes { notes: written } => {
+                    notes.extend(written);
+                    set::remember(&mut state, record.clone());
+                    return self.applied(&mut state, &record, &writes, notes);
+                }
+                Committed::Moved => {}
+            }
+        }
+        Err(busy())
+    }
+
+    /// Writes a file as the user wants it, through the same atomic writer: mode, owner and links stay. Returns the
+    /// hash to expect at the next save.
+    pub fn save(
+        &self,
+        path: &WorkspacePath,
+        bytes: &[u8],
+        expected: &Expected,
+    ) -> Result<ContentHash, ApplyError> {
+        let mut state = self.lock();
+        self.recover_first(&mut state)?;
+        if path.is_protected() {
+            return Err(ApplyError::Protected { path: path.display() });
+        }
+        let moved = || ApplyError::Moved { path: path.display() };
+        let stored = StoredPath(path.relative().to_owned());
+        let before =
+            crate::disk::read(self.workspace().root(), &stored.0).map_err(|error| ApplyError::Io {
+                path: path.display(),
+                reason: error.to_string(),
+            })?;
+        let mode = match (expected, &before) {
+            (Expected::Absent, None) => crate::disk::new_file_mode(crate::disk::Executable::No),
+            (Expected::Content(hash), Some(found)) if *hash == found.version.hash => found.version.mode,
+            _ => return Err(moved()),
+        };
+        let after = FileState::new(bytes, mode);
+        let hash = after.version.hash.clone();
+        if before.as_ref().map(|state| &state.version) == Some(&after.version) {
+            return Ok(hash);
+        }
+        let write = Write {
+            path: stored,
+            before,
+            after: Some(after),
+        };
+        match apply::commit(
+            self.store(),
+            self.workspace().root(),
+            &[write],
+            |_| Ok(Vec::new()),
+        )? {
+            Committed::Yes { .. } => Ok(hash),
+            Committed::Moved => Err(moved()),
+        }
+    }
+
+    /// The record, if it is up for review.
+    fn reviewable(&self, state: &mut State, id: &ChangeSetId) -> Result<SetRecord, ApplyError> {
+        let record = self.record(state, id)?;
+        match record.status {
+            ChangeSetStatus::PendingReview
+            | ChangeSetStatus::PartiallyAccepted
+            | ChangeSetStatus::Conflicted => Ok(record),
+            ChangeSetStatus::Draft | ChangeSetStatus::Proposed => Err(ApplyError::BeingDrafted),
+            status => Err(ApplyError::Decided { status }),
+        }
+    }
+
+    /// Lets an accept through when the user has resolved every conflict on disk; otherwise names what is left.
+    fn resolve_conflicts(&self, state: &mut State, record: &mut SetRecord) -> Result<(), ApplyError> {
+        if record.status != ChangeSetStatus::Conflicted {
+            return Ok(());
+        }
+        let mut conflicts = Vec::new();
+        for index in 0..record.files.len() {
+            if record.files[index].status != FileStatus::Conflicted {
+                continue;
+            }
+            match self.rebased(state, &record.files, index)? {
+                Ok(mut file) => {
+                    file.status = FileStatus::Pending;
+                    file.conflict = None;
+                    record.files[index] = file;
+                }
+                Err(detail) => conflicts.push(PathConflict {
+                    path: record.files[index]
+                        .effect
+                        .path()
+                        .map(StoredPath::display)
+                        .unwrap_or_default(),
+                    detail,
+                }),
+            }
+        }
+        if !conflicts.is_empty() {
+            return Err(ApplyError::Conflict { conflicts });
+        }
+        record
+            .files
+            .retain(|file| !(file.is_open() && file.effect.changes_nothing()));
+        record.status = resolved(record)?;
+        Ok(())
+    }
+
+    fn mark_conflicts(
+        &self,
+        state: &mut State,
+        mut record: SetRecord,
+        conflicts: &[PathConflict],
+    ) -> Result<(), ApplyError> {
+        for file in record.files.iter_mut().filter(|file| file.is_open()) {
+            let path = file.effect.path().map(StoredPath::display).unwrap_or_default();
+            if let Some(conflict) = conflicts.iter().find(|conflict| conflict.path == path) {
+                file.status = FileStatus::Conflicted;
+                file.conflict = Some(conflict.detail.clone());
+            }
+        }
+        record.status = machine::next(record.status, Input::Conflict)?;
+        self.put(state, record, Durability::Full)
+    }
+
+    fn choose(
+        &self,
+        state: &mut State,
+        record: &SetRecord,
+        selection: &Selection,
+    ) -> Result<Vec<Chosen>, ApplyError> {
+        let whole = |index: usize| Chosen {
+            index,
+            effect: record.files[index].effect.clone(),
+            whole: true,
+        };
+        match selection {
+            Selection::All => Ok((0..record.files.len())
+                .filter(|index| record.files[*index].is_open())
+                .map(whole)
+                .collect()),
+            Selection::File { path } => Ok(vec![whole(open_file(record, path)?)]),
+            Selection::Hunk { path, number } => {
+                let index = open_file(record, path)?;
+                let file = &record.files[index];
+                let (before, after) = show::ends(&file.effect, &mut |hash| self.content(state, hash))?;
+                let diff = self.numbered(&before, &after, *number)?;
+                let (Some(from), Some(to)) = (&file.effect.from, &file.effect.to) else {
+                    // Half a file cannot be created or deleted.
+                    return Ok(vec![whole(index)]);
+                };
+                if diff.hunk_count() == 1 && from.version.mode == to.version.mode {
+                    return Ok(vec![whole(index)]);
+                }
+                let bytes = diff.rebuild(|hunk| hunk == *number);
+                let version = Version {
+                    hash: self.keep(state, &bytes)?,
+                    mode: from.version.mode,
+                };
+                let effect = Effect {
+                    from: Some(from.clone()),
+                    to: Some(Located {
+                        path: to.path.clone(),
+                        version,
+                    }),
+                };
+                Ok(vec![Chosen {
+                    index,
+                    effect,
+                    whole: false,
+                }])
+            }
+        }
+    }
+
+    fn numbered<'a>(&self, before: &'a [u8], after: &'a [u8], number: u32) -> Result<Diff<'a>, ApplyError> {
+        let missing = |what: String| ApplyError::NotPending { what };
+        if show::is_opaque(before) || show::is_opaque(after) {
+            return Err(missing(
+                "hunks in a file that is not text; decide about the whole file".to_owned(),
+            ));
+        }
+        let diff = Diff::of(before, after);
+        if number == 0 || number > diff.hunk_count() {
+            return Err(missing(format!(
+                "hunk {number} in this file; it has {}",
+                diff.hunk_count()
+            )));
+        }
+        Ok(diff)
+    }
+
+    /// Plans steps on the disk as it is: what each really changes, and the writes that do it all.
+    fn carry_out(
+        &self,
+        steps: &[Vec<Effect>],
+        wording: Wording,
+    ) -> Result<(Vec<Vec<Effect>>, Vec<Write>), ApplyError> {
+        let contents = |hash: &ContentHash| -> Result<std::sync::Arc<[u8]>, ApplyError> {
+            Ok(self.store().blob(hash)?.into())
+        };
+        let mut tree = Tree::new(self.workspace().root(), &contents, wording);
+        let mut actual = Vec::new();
+        for step in steps {
+            for effect in step {
+                self.check_paths(effect)?;
+            }
+            actual.push(tree.apply(step)?);
+        }
+        Ok((actual, tree.writes()))
+    }
+
+    /// The paths of a record are resolved anew at the moment of use: a folder may have become a link since.
+    fn check_paths(&self, effect: &Effect) -> Result<(), ApplyError> {
+        for located in effect.from.iter().chain(&effect.to) {
+            let path = self
+                .workspace()
+                .resolve(self.workspace().root().join(&located.path.0))?;
+            if path.is_protected() {
+                return Err(ApplyError::Protected { path: path.display() });
+            }
+            if path.relative() != located.path.0 {
+                return Err(ApplyError::Conflict {
+                    conflicts: vec![PathConflict {
+                        path: located.path.display(),
+                        detail: format!("it is a link to {} now", path.display()),
+                    }],
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(
+        &self,
+        writes: &[Write],
+        record: &SetRecord,
+        cause: Cause,
+        id: SnapshotId,
+        steps: Vec<Vec<Effect>>,
+        replaced: Vec<SnapshotId>,
+    ) -> Result<Committed, ApplyError> {
+        let bytes = writes
+            .iter()
+            .flat_map(|write| [&write.before, &write.after])
+            .flatten()
+            .map(|state| state.bytes.len() as u64)
+            .sum();
+        apply::commit(
+            self.store(),
+            self.workspace().root(),
+            writes,
+            |created_directories| {
+                let snapshot = Snapshot {
+                    id: id.clone(),
+                    change_set_id: record.id.clone(),
+                    created_at: set::now(),
+                    cause,
+                    steps,
+                    created_directories: created_directories.to_vec(),
+                    bytes,
+                    pruned: false,
+                };
+                let mut documents = vec![snapshot_document(&snapshot)?, set::document(record)?];
+                documents.extend(replaced.iter().map(|id| Document {
+                    kind: SNAPSHOT.to_owned(),
+                    id: id.as_str().to_owned(),
+                    session_id: None,
+                    value: None,
+                }));
+                Ok(documents)
+            },
+        )
+    }
+
+    /// What an accept leaves of a file: nothing, or the hunks that were not chosen, against the new disk.
+    fn settle_accepted(
+        &self,
+        state: &mut State,
+        record: &mut SetRecord,
+        chosen: &Chosen,
+        writes: &[Write],
+    ) -> Result<(), ApplyError> {
+        let file = &mut record.files[chosen.index];
+        let (before, after) = show::ends(&chosen.effect, &mut |hash| self.content(state, hash))?;
+        file.decided += show::counts(&before, &after);
+        file.updated_at = set::now();
+        if chosen.whole {
+            file.status = FileStatus::Accepted;
+            return Ok(());
+        }
+        let (Some(accepted), Some(proposed)) = (&chosen.effect.to, &file.effect.to) else {
+            return Ok(());
+        };
+        let written = writes
+            .iter()
+            .find(|write| write.path == accepted.path)
+            .and_then(|write| write.after.clone());
+        // Without a write the disk already was as accepted.
+        let disk = match written {
+            Some(state) => state,
+            None => FileState::new(after.clone(), accepted.version.mode),
+        };
+        self.keep(state, &disk.bytes)?;
+        let wanted = self.content(state, &proposed.version.hash)?;
+        let mut to = proposed.clone();
+        match plan::merge_text(&after, &disk.bytes, &wanted, "proposed") {
+            Ok(bytes) => to.version.hash = self.keep(state, &bytes)?,
+            Err(detail) => {
+                file.status = FileStatus::Conflicted;
+                file.conflict = Some(detail);
+            }
+        }
+        file.effect = Effect {
+            from: Some(Located {
+                path: accepted.path.clone(),
+                version: disk.version,
+            }),
+            to: Some(to),
+        };
+        if file.effect.changes_nothing() {
+            file.status = FileStatus::Accepted;
+        }
+        Ok(())
+    }
+
+    fn reject_whole(&self, state: &mut State, file: &mut FileRecord) -> Result<(), ApplyError> {
+        let (before, after) = show::ends(&file.effect, &mut |hash| self.content(state, hash))?;
+        // A file of which hunks were accepted is accepted as far as it goes.
+        if file.decided == Counts::default() {
+            file.decided = show::counts(&before, &after);
+            file.status = FileStatus::Rejected;
+        } else {
+            file.status = FileStatus::Accepted;
+        }
+        file.conflict = None;
+        file.updated_at = set::now();
+        Ok(())
+    }
+
+    fn reject_hunk(&self, state: &mut State, file: &mut FileRecord, number: u32) -> Result<(), ApplyError> {
+        let (before, after) = show::ends(&file.effect, &mut |hash| self.content(state, hash))?;
+        let diff = self.numbered(&before, &after, number)?;
+        let (Some(from), Some(to)) = (&file.effect.from, &file.effect.to) else {
+            return self.reject_whole(state, file);
+        };
+        let hash = self.keep(state, &diff.rebuild(|hunk| hunk != number))?;
+        let left = Located {
+            path: to.path.clone(),
+            version: Version {
+                hash,
+                mode: to.version.mode,
+            },
+        };
+        if left == *from {
+            return self.reject_whole(state, file);
+        }
+        file.effect.to = Some(left);
+        file.updated_at = set::now();
+        Ok(())
+    }
+
+    /// Ends a write an earlier call could not end. Until that works, nothing else is written.
+    fn recover_first(&self, state: &mut State) -> Result<Vec<String>, ApplyError> {
+        let mut notes = apply::recover(self.store(), self.workspace().root())?;
+        if !notes.is_empty() {
+            notes.extend(self.load_open(state)?);
+        }
+        Ok(notes)
+    }
+
+    fn snapshots(&self, ids: &[SnapshotId]) -> Result<Vec<Snapshot>, ApplyError> {
+        let mut snapshots = Vec::with_capacity(ids.len());
+        for id in ids {
+            let value = self
+                .store()
+                .document(SNAPSHOT, id.as_str())?
+                .ok_or(ApplyError::Pruned)?;
+            let snapshot: Snapshot = serde_json::from_value(value)
+                .map_err(|error| ApplyError::Internal(format!("snapshot {id} cannot be read: {error}")))?;
+            if snapshot.pruned {
+                return Err(ApplyError::Pruned);
+            }
+            snapshots.push(snapshot);
+        }
+        Ok(snapshots)
+    }
+
+    /// The set that the newest snapshot of a kind belongs to.
+    fn newest_snapshot(&self, wanted: impl Fn(Cause) -> bool) -> Result<Option<ChangeSetId>, ApplyError> {
+        let newest = (self.store().documents(SNAPSHOT)?.into_iter())
+            .filter_map(|(_, value)| serde_json::from_value::<Snapshot>(value).ok())
+            .filter(|snapshot| wanted(snapshot.cause))
+            .max_by(|a, b| a.id.cmp(&b.id));
+        Ok(newest.map(|snapshot| snapshot.change_set_id))
+    }
+
+    fn applied(
+        &self,
+        state: &mut State,
+        record: &SetRecord,
+        writes: &[Write],
+        notes: Vec<String>,
+    ) -> Result<Applied, ApplyError> {
+        Ok(Applied {
+            change_set: self.shown(state, record)?,
+            files_written: writes.iter().map(|write| write.path.display()).collect(),
+            notes,
+        })
+    }
+}
+
+pub(crate) fn snapshot_document(snapshot: &Snapshot) -> Result<Document, ApplyError> {
+    Ok(Document {
+        kind: SNAPSHOT.to_owned(),
+        id: snapshot.id.as_str().to_owned(),
+        session_id: None,
+        value: Some(serde_json::to_value(snapshot).map_err(|error| ApplyError::Internal(error.to_string()))?),
+    })
+}
+
+fn resolved(record: &SetRecord) -> Result<ChangeSetStatus, ApplyError> {
+    let input = if record.snapshots.is_empty() {
+        Input::Resolve
+    } else {
+        Input::ResolveRest
+    };
+    Ok(machine::next(record.status, input)?)
+}
+
+fn open_file(record: &SetRecord, path: &str) -> Result<usize, ApplyError> {
+    let mut found = record
+        .files
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| file.is_open() && file.effect.path().is_some_and(|at| at.display() == path));
+    match (found.next(), found.next()) {
+        (Some((index, _)), None) => Ok(index),
+        (Some(_), Some(_)) => Err(ApplyError::NotPending {
+            what: format!("single file {path}: two names look like that; decide about all of them"),
+        }),
+        (None, _) => Err(ApplyError::NotPending {
+            what: format!("change of {path}"),
+        }),
+    }
+}
+
+fn busy() -> ApplyError {
+    ApplyError::Io {
+        path: "the workspace".to_owned(),
+        reason: "another program keeps changing the same files".to_owned(),
+    }
+}

@@ -1,0 +1,468 @@
+//! The change sets of one workspace: the one open set of each session, kept in memory and in the store alike.
+//!
+//! Owns opening, loading and storing records, and the lock that puts all edits and decisions in one order. What
+//! edits do is in `editing`, what decisions do in `review`.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use protocol::{
+    ChangeSet, ChangeSetId, ChangeSetStatus, ContentHash, FileStatus, Millis, RuntimeError, SessionId,
+};
+use store::{Document, Durability, Store, StoreError};
+use workspace::{Overlay, OverlayEntry, Workspace};
+
+use crate::{
+    apply, disk,
+    draft::{self, Drafted},
+    error::ApplyError,
+    machine::{self, Input},
+    plan,
+    record::{CHANGE_SET, Effect, FileRecord, Located, SetRecord},
+    show,
+};
+
+/// Disk use of snapshots that `open` prunes down to, in bytes.
+pub const DEFAULT_SNAPSHOT_BUDGET: u64 = 2 * 1024 * 1024 * 1024;
+
+/// The change sets of one workspace. Cheap to clone; calls from several threads are put in order.
+#[derive(Clone)]
+pub struct ChangeSets {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Store,
+    workspace: Workspace,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    /// The open set of each session that has one.
+    pub open: HashMap<SessionId, SetRecord>,
+    /// Contents the drafts refer to, because every read of an agent needs them.
+    contents: HashMap<ContentHash, Arc<[u8]>>,
+}
+
+/// Why change sets could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
+
+impl From<OpenError> for RuntimeError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl ChangeSets {
+    /// Opens the change sets of a workspace, finishes or takes back a write that a crash interrupted, puts drafts a
+    /// crash left behind up for review, and keeps snapshots within [`DEFAULT_SNAPSHOT_BUDGET`]. The second value
+    /// says in words what of that was done.
+    pub fn open(store: Store, workspace: Workspace) -> Result<(ChangeSets, Vec<String>), OpenError> {
+        let mut notes = apply::recover(&store, workspace.root()).unwrap_or_else(|error| {
+            vec![format!(
+                "{}. It will be tried again before the next write.",
+                RuntimeError::from(error)
+            )]
+        });
+        let sets = ChangeSets {
+            shared: Arc::new(Shared {
+                store,
+                workspace,
+                state: Mutex::default(),
+            }),
+        };
+        let mut state = sets.lock();
+        notes.extend(sets.load_open(&mut state)?);
+        let drafts: Vec<SessionId> = state
+            .open
+            .values()
+            .filter(|record| matches!(record.status, ChangeSetStatus::Draft | ChangeSetStatus::Proposed))
+            .map(|record| record.session_id.clone())
+            .collect();
+        for session in drafts {
+            match sets.propose_locked(&mut state, &session) {
+                Ok(Some(set)) => notes.push(format!(
+                    "“{}” was still being drafted when the program ended. What there is of it can be reviewed.",
+                    set.title
+                )),
+                Ok(None) => {}
+                Err(error) => notes.push(RuntimeError::from(error).to_string()),
+            }
+        }
+        drop(state);
+        match sets.prune(DEFAULT_SNAPSHOT_BUDGET) {
+            Ok(0) => {}
+            Ok(pruned) => notes.push(format!(
+                "{pruned} old snapshots were dropped to save disk space; what they recorded can no longer be undone."
+            )),
+            Err(error) => notes.push(RuntimeError::from(error).to_string()),
+        }
+        Ok((sets, notes))
+    }
+
+    pub fn workspace(&self) -> &Workspace {
+        &self.shared.workspace
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.shared.store
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        // The state is replaced as a whole after the store has it, so a panic elsewhere leaves it whole.
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the open sets from the store, replacing what is in memory. Says which records cannot be read.
+    pub(crate) fn load_open(&self, state: &mut State) -> Result<Vec<String>, StoreError> {
+        let mut notes = Vec::new();
+        state.open.clear();
+        for (id, value) in self.store().documents(CHANGE_SET)? {
+            match serde_json::from_value::<SetRecord>(value) {
+                Ok(record) if record.status.is_open() => {
+                    state.open.insert(record.session_id.clone(), record);
+                }
+                Ok(_) => {}
+                Err(error) => notes.push(format!(
+                    "The record of change set {id} is damaged and was left out: {error}."
+                )),
+            }
+        }
+        for damaged in self.store().damaged_documents(CHANGE_SET)? {
+            notes.push(format!(
+                "The record of change set {} is damaged and was left out: {}.",
+                damaged.id, damaged.reason
+            ));
+        }
+        Ok(notes)
+    }
+
+    /// What the session's draft changes, for reads. A file whose draft no longer fits the disk shows the disk.
+    pub fn overlay(&self, session: &SessionId) -> Result<Overlay, RuntimeError> {
+        let mut state = self.lock();
+        let mut overlay = Overlay::default();
+        let Some(record) = state.open.get(session).cloned() else {
+            return Ok(overlay);
+        };
+        for index in 0..record.files.len() {
+            if record.files[index].status != FileStatus::Pending {
+                continue;
+            }
+            let Ok(file) = self.rebased(&mut state, &record.files, index)? else {
+                continue;
+            };
+            if let Some(from) = &file.effect.from {
+                let entry = overlay.entries.entry(from.path.0.clone());
+                entry.or_insert(OverlayEntry::Deleted);
+            }
+            if let Some(to) = &file.effect.to {
+                let bytes = self.content(&mut state, &to.version.hash)?;
+                let mode = to.version.mode;
+                overlay
+                    .entries
+                    .insert(to.path.0.clone(), OverlayEntry::Content { bytes, mode });
+            }
+        }
+        Ok(overlay)
+    }
+
+    /// The session's open change set.
+    pub fn open_set(&self, session: &SessionId) -> Result<Option<ChangeSet>, RuntimeError> {
+        let mut state = self.lock();
+        match state.open.get(session).cloned() {
+            Some(record) => Ok(Some(self.shown(&mut state, &record)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Change sets, newest last; those of one session, or all.
+    pub fn list(&self, session: Option<&SessionId>) -> Result<Vec<ChangeSet>, RuntimeError> {
+        let mut state = self.lock();
+        let mut sets = Vec::new();
+        for (_, value) in self.store().documents(CHANGE_SET)? {
+            let Ok(record) = serde_json::from_value::<SetRecord>(value) else {
+                // Named when the workspace was opened.
+                continue;
+            };
+            if session.is_none_or(|session| *session == record.session_id) {
+                sets.push(self.shown(&mut state, &record)?);
+            }
+        }
+        Ok(sets)
+    }
+
+    pub fn get(&self, id: &ChangeSetId) -> Result<ChangeSet, RuntimeError> {
+        let mut state = self.lock();
+        let record = self.record(&state, id)?;
+        Ok(self.shown(&mut state, &record)?)
+    }
+
+    /// The pending part as a unified diff, decoded for display.
+    pub fn diff(&self, id: &ChangeSetId) -> Result<String, RuntimeError> {
+        let mut state = self.lock();
+        let record = self.record(&state, id)?;
+        Ok(show::diff_text(&record, |hash| self.content(&mut state, hash))?)
+    }
+
+    /// The pending part as a patch for `git apply`, with the contents' own bytes.
+    pub fn patch_bytes(&self, id: &ChangeSetId) -> Result<Vec<u8>, RuntimeError> {
+        let mut state = self.lock();
+        let record = self.record(&state, id)?;
+        Ok(show::patch_bytes(&record, |hash| self.content(&mut state, hash))?)
+    }
+
+    /// Gives an open set its words for a reviewer.
+    pub fn describe(&self, id: &ChangeSetId, title: &str, reason: &str) -> Result<ChangeSet, RuntimeError> {
+        let mut state = self.lock();
+        let mut record = self.record(&state, id)?;
+        record.title = title.to_owned();
+        record.reason = reason.to_owned();
+        self.put(&mut state, record.clone(), Durability::Normal)?;
+        Ok(self.shown(&mut state, &record)?)
+    }
+
+    /// Ends the drafting: what the draft changes is put up for review. Nothing is returned, and no set is left
+    /// open, when the draft changes nothing.
+    pub fn propose(&self, session: &SessionId) -> Result<Option<ChangeSet>, RuntimeError> {
+        let mut state = self.lock();
+        Ok(self.propose_locked(&mut state, session)?)
+    }
+
+    fn propose_locked(
+        &self,
+        state: &mut State,
+        session: &SessionId,
+    ) -> Result<Option<ChangeSet>, ApplyError> {
+        let Some(mut record) = state.open.get(session).cloned() else {
+            return Ok(None);
+        };
+        if record.status == ChangeSetStatus::Draft {
+            self.rebase_all(state, &mut record)?;
+            let accepted = !record.snapshots.is_empty();
+            if record.open_files().next().is_none() {
+                if record.files.is_empty() {
+                    self.forget(state, &record)?;
+                    return Ok(None);
+                }
+                let input = if accepted { Input::Close } else { Input::Withdraw };
+                record.status = machine::next(record.status, input)?;
+                self.put(state, record, Durability::Full)?;
+                return Ok(None);
+            }
+            record.status = machine::next(record.status, Input::Propose)?;
+        }
+        if record.status == ChangeSetStatus::Proposed {
+            let input = if record.snapshots.is_empty() {
+                Input::Show
+            } else {
+                Input::ShowRest
+            };
+            record.status = machine::next(record.status, input)?;
+            if record
+                .open_files()
+                .any(|file| file.status == FileStatus::Conflicted)
+            {
+                record.status = machine::next(record.status, Input::Conflict)?;
+            }
+            self.put(state, record.clone(), Durability::Full)?;
+        }
+        Ok(Some(self.shown(state, &record)?))
+    }
+
+    /// Brings every pending file up to the disk; what does not fit any more is marked as conflicted.
+    pub(crate) fn rebase_all(&self, state: &mut State, record: &mut SetRecord) -> Result<(), ApplyError> {
+        for index in 0..record.files.len() {
+            if record.files[index].status != FileStatus::Pending {
+                continue;
+            }
+            match self.rebased(state, &record.files, index)? {
+                Ok(file) => record.files[index] = file,
+                Err(detail) => {
+                    record.files[index].status = FileStatus::Conflicted;
+                    record.files[index].conflict = Some(detail);
+                }
+            }
+        }
+        record
+            .files
+            .retain(|file| !(file.is_open() && file.effect.changes_nothing()));
+        Ok(())
+    }
+
+    /// The file's change against the disk as it is now; the inner error says why there is none, naming both sides.
+    pub(crate) fn rebased(
+        &self,
+        state: &mut State,
+        files: &[FileRecord],
+        index: usize,
+    ) -> Result<Result<FileRecord, String>, ApplyError> {
+        let root = self.workspace().root();
+        let read = |at: &Located| {
+            disk::read(root, &at.path.0).map_err(|error| ApplyError::Io {
+                path: at.path.display(),
+                reason: error.to_string(),
+            })
+        };
+        let mut file = files[index].clone();
+        let Effect { from, to } = &mut file.effect;
+        // What a creation or a rename comes to on disk. Under a path that another entry frees it is that entry's.
+        if let Some(target) = to
+            && from.as_ref().is_none_or(|from| from.path != target.path)
+            && draft::taker(files, &target.path.0).is_none()
+            && let Some(found) = read(target)?
+        {
+            if from.is_some() || found.version.hash != target.version.hash {
+                return Ok(Err("another file of that name was made on disk".to_owned()));
+            }
+            // The user made the same file: nothing is left to do.
+            *from = to.clone();
+            return Ok(Ok(file));
+        }
+        let Some(origin) = from else {
+            return Ok(Ok(file));
+        };
+        let Some(found) = read(origin)? else {
+            return Ok(match to {
+                None => {
+                    *from = None;
+                    Ok(file)
+                }
+                Some(_) => Err("it was deleted on disk".to_owned()),
+            });
+        };
+        if found.version == origin.version {
+            return Ok(Ok(file));
+        }
+        let Some(to) = to else {
+            return Ok(Err(
+                "it was changed on disk, and deleting it would lose that".to_owned()
+            ));
+        };
+        if found.version.hash != origin.version.hash {
+            let base = self.content(state, &origin.version.hash)?;
+            let after = self.content(state, &to.version.hash)?;
+            match plan::merge_text(&base, &found.bytes, &after, "proposed") {
+                Ok(bytes) => to.version.hash = self.keep(state, &bytes)?,
+                Err(detail) => return Ok(Err(detail)),
+            }
+        }
+        if to.version.mode == origin.version.mode {
+            to.version.mode = found.version.mode;
+        }
+        self.keep(state, &found.bytes)?;
+        origin.version = found.version;
+        Ok(Ok(file))
+    }
+
+    /// A content by hash, from memory or the store.
+    pub(crate) fn content(&self, state: &mut State, hash: &ContentHash) -> Result<Arc<[u8]>, StoreError> {
+        if let Some(bytes) = state.contents.get(hash) {
+            return Ok(bytes.clone());
+        }
+        let bytes: Arc<[u8]> = self.store().blob(hash)?.into();
+        state.contents.insert(hash.clone(), bytes.clone());
+        Ok(bytes)
+    }
+
+    /// Stores a content.
+    pub(crate) fn keep(&self, state: &mut State, bytes: &[u8]) -> Result<ContentHash, StoreError> {
+        let hash = self.store().put_blob(bytes)?;
+        state.contents.entry(hash.clone()).or_insert_with(|| bytes.into());
+        Ok(hash)
+    }
+
+    pub(crate) fn record(&self, state: &State, id: &ChangeSetId) -> Result<SetRecord, ApplyError> {
+        if let Some(record) = state.open.values().find(|record| record.id == *id) {
+            return Ok(record.clone());
+        }
+        let value = self
+            .store()
+            .document(CHANGE_SET, id.as_str())?
+            .ok_or_else(|| ApplyError::UnknownSet(id.clone()))?;
+        serde_json::from_value(value).map_err(|error| {
+            ApplyError::Internal(format!("the record of change set {id} cannot be read: {error}"))
+        })
+    }
+
+    /// Stores a record and keeps memory in step with it.
+    pub(crate) fn put(
+        &self,
+        state: &mut State,
+        record: SetRecord,
+        durability: Durability,
+    ) -> Result<(), ApplyError> {
+        self.store().put_documents(&[document(&record)?], durability)?;
+        remember(state, record);
+        Ok(())
+    }
+
+    /// Removes the record of a set that never came to anything.
+    pub(crate) fn forget(&self, state: &mut State, record: &SetRecord) -> Result<(), StoreError> {
+        let removal = Document {
+            kind: CHANGE_SET.to_owned(),
+            id: record.id.as_str().to_owned(),
+            session_id: None,
+            value: None,
+        };
+        self.store().put_documents(&[removal], Durability::Normal)?;
+        state.open.remove(&record.session_id);
+        Ok(())
+    }
+
+    pub(crate) fn shown(&self, state: &mut State, record: &SetRecord) -> Result<ChangeSet, StoreError> {
+        show::change_set(record, |hash| self.content(state, hash))
+    }
+}
+
+/// Keeps the memory in step with a record that was stored.
+pub(crate) fn remember(state: &mut State, record: SetRecord) {
+    let session = record.session_id.clone();
+    if record.status.is_open() {
+        state.open.insert(session, record);
+    } else if state.open.get(&session).is_some_and(|open| open.id == record.id) {
+        state.open.remove(&session);
+    }
+    // Contents nobody's draft refers to any more need not stay in memory.
+    let State { open, contents } = state;
+    contents.retain(|hash, _| {
+        open.values()
+            .flat_map(SetRecord::open_files)
+            .any(|file| file.effect.hashes().any(|used| used == hash))
+    });
+}
+
+pub(crate) fn document(record: &SetRecord) -> Result<Document, ApplyError> {
+    Ok(Document {
+        kind: CHANGE_SET.to_owned(),
+        id: record.id.as_str().to_owned(),
+        session_id: Some(record.session_id.clone()),
+        value: Some(serde_json::to_value(record).map_err(|error| ApplyError::Internal(error.to_string()))?),
+    })
+}
+
+/// What a session's draft says about a path. A conflicted entry says nothing: the disk is shown and edited instead.
+pub(crate) fn drafted(record: &SetRecord, path: &std::path::Path) -> Drafted {
+    let conflicted = |index: Option<usize>| {
+        index.is_some_and(|index| record.files[index].status == FileStatus::Conflicted)
+    };
+    if conflicted(draft::writer(&record.files, path)) || conflicted(draft::taker(&record.files, path)) {
+        return Drafted::Untouched;
+    }
+    draft::look_up(&record.files, path)
+}
+
+pub(crate) fn now() -> Millis {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| elapsed.as_millis() as Millis)
+}
