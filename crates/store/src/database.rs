@@ -157,11 +157,7 @@ impl Database {
     pub(crate) fn limit_size(&self, bytes: u64) -> Result<(), StoreError> {
         let pages = i64::try_from(bytes / PAGE_BYTES).unwrap_or(i64::MAX).max(1);
         self.read("limit the database", |connection| {
-            connection.pragma_query_value(
-                None,
-                &format!("max_page_count({})", pages.min(0xffff_fffe)),
-                |_| Ok(()),
-            )
+            connection.pragma_update_and_check(None, "max_page_count", pages.min(0xffff_fffe), |_| Ok(()))
         })
     }
 }

@@ -4,7 +4,7 @@
 use protocol::{EventBody, EventEnvelope, Millis, SessionId};
 use rusqlite::{Row, types::ValueRef};
 
-use crate::{Durability, Store, StoreError, search};
+use crate::{Durability, Store, StoreError, database::Database, search};
 
 /// An event that has no number yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,18 +71,15 @@ impl Store {
         }
         let mut database = self.database();
         let first = database.last_seq + 1;
-        let written = database.write(APPEND, durability, |transaction| {
-            let mut insert = transaction
-                .prepare_cached("INSERT INTO events (seq, session, at, body) VALUES (?1, ?2, ?3, ?4)")?;
-            for ((seq, event), body) in (first..).zip(&events).zip(&bodies) {
-                let session = event.session_id.as_ref().map(SessionId::as_str);
-                insert.execute((signed(seq), session, signed(event.at), body))?;
-                if let Some(entry) = search::entry_of(&event.body) {
-                    search::add(transaction, seq, session, &entry)?;
-                }
-            }
-            Ok(())
-        });
+        let mut written = insert(&mut database, first, &events, &bodies, durability);
+        let maybe_index = matches!(
+            written,
+            Err(StoreError::Corrupt { .. } | StoreError::Invariant { .. })
+        );
+        // A damaged search index shows at any step up to the commit; it must not cost the event.
+        if maybe_index && search::make_again(&mut database).is_ok() {
+            written = insert(&mut database, first, &events, &bodies, durability);
+        }
         written.map_err(|error| self.inner.budget.explain(error, &database))?;
         let envelopes: Vec<_> = (first..)
             .zip(events)
@@ -180,6 +177,27 @@ impl Store {
             }),
         })
     }
+}
+
+fn insert(
+    database: &mut Database,
+    first: u64,
+    events: &[NewEvent],
+    bodies: &[String],
+    durability: Durability,
+) -> Result<(), StoreError> {
+    database.write(APPEND, durability, |transaction| {
+        let mut insert = transaction
+            .prepare_cached("INSERT INTO events (seq, session, at, body) VALUES (?1, ?2, ?3, ?4)")?;
+        for ((seq, event), body) in (first..).zip(events).zip(bodies) {
+            let session = event.session_id.as_ref().map(SessionId::as_str);
+            insert.execute((signed(seq), session, signed(event.at), body))?;
+            if let Some(entry) = search::entry_of(&event.body) {
+                search::add(transaction, seq, session, &entry)?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// A JSON column, or why it cannot be read. Never fails on what a damaged row may hold.

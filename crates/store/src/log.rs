@@ -220,7 +220,7 @@ impl Log {
             pid: std::process::id(),
             event,
         })?;
-        let mut line = self.redactor.all(&line).into_owned();
+        let mut line = self.redactor.redact(&line).into_owned();
         line.push('\n');
         let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match slot.take() {

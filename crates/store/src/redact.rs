@@ -71,8 +71,13 @@ impl Redactor {
         Redactor { values }
     }
 
+    /// Whether any secret value is known.
+    pub fn has_values(&self) -> bool {
+        !self.values.is_empty()
+    }
+
     /// For what a user reads: only the known values go.
-    pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub fn redact_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for value in &self.values {
             if text.contains(value.as_str()) {
@@ -83,8 +88,8 @@ impl Redactor {
     }
 
     /// For logs and reports: the known values and everything that looks like a secret.
-    pub fn all<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let known = self.known(text);
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let known = self.redact_values(text);
         match redact_patterns(&known) {
             Cow::Borrowed(_) => known,
             Cow::Owned(redacted) => Cow::Owned(redacted),
@@ -100,7 +105,7 @@ impl Redactor {
         let Ok(mut value) = serde_json::to_value(&body) else {
             return body;
         };
-        if !self.known_in_json(&mut value) {
+        if !self.redact_values_in_json(&mut value) {
             return body;
         }
         // A redacted event always reads back unless a secret was part of its structure; then none is better.
@@ -110,9 +115,9 @@ impl Redactor {
     }
 
     /// Redacts known values in every string of `value`, keys too; tells whether there were any.
-    pub fn known_in_json(&self, value: &mut Value) -> bool {
+    pub fn redact_values_in_json(&self, value: &mut Value) -> bool {
         match value {
-            Value::String(text) => match self.known(text) {
+            Value::String(text) => match self.redact_values(text) {
                 Cow::Borrowed(_) => false,
                 Cow::Owned(redacted) => {
                     *text = redacted;
@@ -121,23 +126,23 @@ impl Redactor {
             },
             Value::Array(items) => items
                 .iter_mut()
-                .fold(false, |found, item| self.known_in_json(item) | found),
+                .fold(false, |found, item| self.redact_values_in_json(item) | found),
             Value::Object(members) => {
                 let mut found = false;
                 let keys: Vec<String> = members
                     .keys()
-                    .filter(|key| matches!(self.known(key), Cow::Owned(_)))
+                    .filter(|key| matches!(self.redact_values(key), Cow::Owned(_)))
                     .cloned()
                     .collect();
                 for key in keys {
                     if let Some(member) = members.remove(&key) {
-                        members.insert(self.known(&key).into_owned(), member);
+                        members.insert(self.redact_values(&key).into_owned(), member);
                         found = true;
                     }
                 }
                 members
                     .values_mut()
-                    .fold(found, |found, member| self.known_in_json(member) | found)
+                    .fold(found, |found, member| self.redact_values_in_json(member) | found)
             }
             _ => false,
         }
@@ -208,7 +213,7 @@ impl RedactedStream {
     /// Takes the next piece and returns what may be shown now.
     pub fn push(&mut self, piece: &str) -> String {
         self.held.push_str(piece);
-        let text = self.redactor.known(&self.held).into_owned();
+        let text = self.redactor.redact_values(&self.held).into_owned();
         let hold = self
             .redactor
             .values
@@ -288,7 +293,7 @@ mod tests {
             ),
             ("say hunter2-known-value".to_owned(), "say [redacted]".to_owned()),
         ] {
-            assert_eq!(redactor.all(&text), redacted, "{text}");
+            assert_eq!(redactor.redact(&text), redacted, "{text}");
         }
         for text in [
             "short",
@@ -296,10 +301,10 @@ mod tests {
             r#"{"estimatedTokens": 128000, "durationMs": 12}"#,
             "the token is read from the environment",
         ] {
-            assert_eq!(redactor.all(text), text);
+            assert_eq!(redactor.redact(text), text);
         }
         assert_eq!(
-            redactor.known(&format!("{key} hunter2-known-value")),
+            redactor.redact_values(&format!("{key} hunter2-known-value")),
             format!("{key} [redacted]")
         );
     }

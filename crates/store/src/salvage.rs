@@ -32,8 +32,10 @@ pub struct SalvageReport {
 }
 
 const WHAT: &str = "save the damaged database";
-/// How many single row numbers are tried inside a damaged range of one table.
+/// How many single row numbers are tried inside a damaged range of one table, and how many where the damage has
+/// no known end.
 const MOST_PROBES: i64 = 500_000;
+const MOST_PROBES_AT_END: i64 = 20_000;
 /// After a loss at the log's end no number that may have been given out is given out again.
 const SEQ_MARGIN: u64 = 10_000;
 
@@ -233,7 +235,7 @@ fn read_table(connection: &Connection, table: &str, columns: &str) -> Found {
         .iter()
         .filter_map(number)
         .min()
-        .unwrap_or(last_before.saturating_add(MOST_PROBES));
+        .unwrap_or(last_before.saturating_add(MOST_PROBES_AT_END));
     let between = (last_before + 1)..first_after.min(last_before.saturating_add(MOST_PROBES));
     let single = select(&format!("WHERE {key} = ?1"));
     for row_number in between {

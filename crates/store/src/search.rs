@@ -5,7 +5,8 @@ use protocol::{EventBody, ItemKind, SessionId};
 use rusqlite::Connection;
 
 use crate::{
-    Durability, Store, StoreError, database,
+    Durability, Store, StoreError,
+    database::{self, Database},
     events::{json, signed, unsigned},
 };
 
@@ -61,20 +62,8 @@ pub(crate) fn entry_of(body: &EventBody) -> Option<Entry<'_>> {
     (!text.trim().is_empty()).then_some(Entry { text, speaker })
 }
 
-/// Adds one message. A damaged index is made again from the events, of which this is already one.
+/// Adds one message.
 pub(crate) fn add(
-    connection: &Connection,
-    seq: u64,
-    session: Option<&str>,
-    entry: &Entry<'_>,
-) -> rusqlite::Result<()> {
-    match insert(connection, seq, session, entry) {
-        Err(error) if is_index_fault(&error) => rebuild(connection),
-        other => other,
-    }
-}
-
-fn insert(
     connection: &Connection,
     seq: u64,
     session: Option<&str>,
@@ -114,8 +103,15 @@ pub(crate) fn ensure(connection: &Connection, notes: &mut Vec<String>) -> rusqli
     Ok(())
 }
 
+const AGAIN: &str = "make the search index again";
+
+/// Makes a damaged index again from the events.
+pub(crate) fn make_again(database: &mut Database) -> Result<(), StoreError> {
+    database.write(AGAIN, Durability::Normal, |transaction| rebuild(transaction))
+}
+
 fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("DROP TABLE IF EXISTS search")?;
+    drop_index(connection)?;
     connection.execute_batch(CREATE)?;
     let mut statement = connection.prepare(
         "SELECT seq, session, body FROM events WHERE body LIKE '{\"type\":\"itemCompleted\"%' ORDER BY seq",
@@ -127,10 +123,26 @@ fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
         };
         if let Some(entry) = entry_of(&body) {
             let session: Option<String> = row.get(1)?;
-            insert(connection, unsigned(row.get(0)?), session.as_deref(), &entry)?;
+            add(connection, unsigned(row.get(0)?), session.as_deref(), &entry)?;
         }
     }
     Ok(())
+}
+
+/// SQLite refuses to drop an index whose parts are damaged or missing. Then it is taken off the list of tables, so
+/// that its parts are ordinary tables, which can be dropped.
+fn drop_index(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("SAVEPOINT drop_index")?;
+    match connection.execute_batch("DROP TABLE IF EXISTS search; RELEASE drop_index") {
+        Err(error) if is_index_fault(&error) => {}
+        other => return other,
+    }
+    connection.execute_batch(
+        "ROLLBACK TO drop_index; RELEASE drop_index; PRAGMA writable_schema = ON; \
+         DELETE FROM sqlite_master WHERE type = 'table' AND name = 'search'; PRAGMA writable_schema = RESET; \
+         DROP TABLE IF EXISTS search_data; DROP TABLE IF EXISTS search_idx; DROP TABLE IF EXISTS search_content; \
+         DROP TABLE IF EXISTS search_docsize; DROP TABLE IF EXISTS search_config;",
+    )
 }
 
 /// As typed to FTS5's language: every word quoted, so that no input is a mistake; all must occur; the last may
@@ -160,9 +172,8 @@ impl Store {
         match found {
             Some(hits) => Ok(hits),
             None => {
-                self.write("make the search index again", Durability::Normal, |transaction| {
-                    rebuild(transaction)
-                })?;
+                self.require_write_access(AGAIN)?;
+                make_again(&mut self.database())?;
                 self.read(WHAT, |connection| find(connection, &query, limit))
             }
         }

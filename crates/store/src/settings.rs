@@ -70,22 +70,23 @@ impl DataHome {
         let file = self.settings_file();
         match read_text(&file)? {
             None => Ok(Settings::default()),
-            Some(text) => parse(&file, &text),
+            Some(text) => parse_settings(&file, &text),
         }
     }
 
     /// The value of a setting by its dotted name, as `providers.openai.baseUrl`; its default where the file
     /// says nothing; `None` when it is not set and has no default, or there is no such setting. A part of a
-    /// name that contains a dot is quoted: `providers.openai.prices."gpt-4.1"`.
+    /// name that contains a dot is quoted: `providers.openai.prices."gpt-4.1"`. The empty name is all of them.
     pub fn setting(&self, name: &str) -> Result<Option<Value>, SettingsError> {
-        let path = key::parse(name)?;
         let file = self.settings_file();
-        let written: Value = match read_text(&file)? {
-            None => Value::Null,
-            Some(text) => parse(&file, &text)?,
-        };
-        let effective = as_value(&self.settings()?)?;
-        let found = key::find(&written, &path).or_else(|| key::find(&effective, &path));
+        let mut settings = as_value(&self.settings()?)?;
+        if let Some(text) = read_text(&file)? {
+            key::overlay(&mut settings, parse(&file, &text)?);
+        }
+        if name.is_empty() {
+            return Ok(Some(settings));
+        }
+        let found = key::find(&settings, &key::parse(name)?);
         Ok(found.filter(|value| !value.is_null()).cloned())
     }
 
@@ -101,6 +102,45 @@ fn read_text(file: &DataPath) -> Result<Option<String>, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(StoreError::io(READ, file.as_path(), source)),
     }
+}
+
+fn parse_settings(file: &DataPath, text: &str) -> Result<Settings, SettingsError> {
+    let value: Value = parse(file, text)?;
+    if !value.is_object() {
+        return Err(SettingsError::Invalid {
+            path: file.to_path_buf(),
+            line: 1,
+            column: 1,
+            reason: "settings are written as { \"name\": value }".to_owned(),
+        });
+    }
+    parse(file, text).map_err(|error| {
+        // It is JSON, so the mistake is one of type, and serde_json tells where the object around it ends.
+        let (
+            SettingsError::Invalid {
+                path, line, reason, ..
+            },
+            Some(name),
+        ) = (&error, key::culprit(&value))
+        else {
+            return error;
+        };
+        let quoted = format!("\"{}\"", name.last().map_or("", String::as_str));
+        let found = text
+            .lines()
+            .take(*line)
+            .enumerate()
+            .filter_map(|(index, text)| Some((index, text.find(&quoted)?)));
+        match found.last() {
+            None => error,
+            Some((line, column)) => SettingsError::Invalid {
+                path: path.clone(),
+                line: line + 1,
+                column: column + 1,
+                reason: format!("{}: {reason}", name.join(".")),
+            },
+        }
+    })
 }
 
 /// Byte-order marks are what some editors add; they are not the user's mistake.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::SettingsError;
+use crate::{Settings, SettingsError};
 
 /// `a.b."c.d"` as its parts. Empty parts and open quotes are refused.
 pub(super) fn parse(name: &str) -> Result<Vec<String>, SettingsError> {
@@ -63,6 +63,18 @@ fn as_object<'a>(value: &'a mut Value, name: &str) -> Result<&'a mut Map<String,
         .ok_or_else(|| format!("“{name}” holds a single value, not settings by name"))
 }
 
+/// Puts the members of `over` into `base`, level by level: names that only one of them has are kept.
+pub(super) fn overlay(base: &mut Value, over: Value) {
+    match (base, over) {
+        (Value::Object(base), Value::Object(over)) => {
+            for (name, value) in over {
+                overlay(base.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (base, over) => *base = over,
+    }
+}
+
 /// Takes away what is at `path`, if anything is.
 pub(super) fn remove(root: &mut Value, path: &[String]) {
     let Some((last, parents)) = path.split_last() else {
@@ -74,6 +86,30 @@ pub(super) fn remove(root: &mut Value, path: &[String]) {
         .and_then(Value::as_object_mut);
     if let Some(parent) = parent {
         parent.remove(last);
+    }
+}
+
+/// The one value without which `settings` could be read; `None` when there is more than one mistake.
+pub(super) fn culprit(settings: &Value) -> Option<Vec<String>> {
+    let mut leaves = Vec::new();
+    collect_leaves(settings, &mut Vec::new(), &mut leaves);
+    leaves.into_iter().find(|leaf| {
+        let mut without = settings.clone();
+        remove(&mut without, leaf);
+        serde_json::from_value::<Settings>(without).is_ok()
+    })
+}
+
+fn collect_leaves(value: &Value, path: &mut Vec<String>, leaves: &mut Vec<Vec<String>>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                path.push(name.clone());
+                collect_leaves(member, path, leaves);
+                path.pop();
+            }
+        }
+        _ => leaves.push(path.clone()),
     }
 }
 

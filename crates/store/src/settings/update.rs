@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::{Settings, as_value, key, parse, read_text, secret};
+use super::{Settings, as_value, key, parse, parse_settings, read_text, secret};
 use crate::{
     DataHome, SettingsError, StoreError,
     files::{self, Sync},
@@ -75,7 +75,7 @@ impl DataHome {
             None => Value::Object(Map::new()),
             Some(text) => {
                 // As settings first: what is wrong in the file is told with its line.
-                parse::<Settings>(&file, &text)?;
+                parse_settings(&file, &text)?;
                 parse(&file, &text)?
             }
         };
