@@ -53,10 +53,15 @@ pub fn overview(tree: &Tree) -> Vec<String> {
 }
 
 fn room_lines(tree: &Tree, room: &str) -> usize {
-    let own = tree.sources.iter().filter(|source| source.package == room);
     // A room that is all test code is measured whole.
     let dev_only = tree.rooms.rooms.get(room).is_some_and(|room| room.dev_only);
-    own.filter(|source| dev_only || !source.is_test)
-        .map(|source| source.lines)
-        .sum()
+    let own = tree.sources.iter().filter(|source| source.package == room);
+    own.map(|source| {
+        if dev_only {
+            source.lines
+        } else {
+            source.product_lines
+        }
+    })
+    .sum()
 }

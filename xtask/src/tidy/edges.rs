@@ -105,15 +105,17 @@ fn longest_chain(tree: &Tree, name: &str, known: &mut BTreeMap<String, Vec<Strin
     chain
 }
 
-/// An external crate that rooms.toml lists is linked only where it says.
+/// An external crate that rooms.toml lists is linked into the product only where it says; tests and
+/// test tools are free.
 pub fn check_external(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (name, member) in &tree.members {
+    let dev_only = |name: &str| tree.rooms.rooms.get(name).is_some_and(|room| room.dev_only);
+    for (name, member) in tree.members.iter().filter(|(name, _)| !dev_only(name)) {
         for dependency in member
             .package
             .dependencies
             .iter()
-            .filter(|d| !tree.is_member(&d.name))
+            .filter(|d| !d.is_dev() && !tree.is_member(&d.name))
         {
             if let Some((_, owners)) = owned(tree, &dependency.name)
                 && !owners.contains(name)

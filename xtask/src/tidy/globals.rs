@@ -4,18 +4,17 @@ use super::Finding;
 use super::sources::Source;
 use super::tree::Tree;
 
-/// Types with which a `static` can change after the start.
+/// Types with which a `static` can change after the start. A `OnceLock` or `LazyLock` of constant data is a constant
+/// that is computed at its first use.
 const CHANGEABLE: &[&str] = &[
     "Cell",
     "RefCell",
     "UnsafeCell",
-    "OnceCell",
-    "OnceLock",
+    "SyncUnsafeCell",
     "Mutex",
     "RwLock",
     "DashMap",
     "ArcSwap",
-    "SyncUnsafeCell",
 ];
 
 pub fn check(tree: &Tree) -> Vec<Finding> {

@@ -13,7 +13,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     for source in tree.sources.iter().filter(|source| !source.is_test) {
         findings.extend(check_lifts(tree, source));
         for owner in &tree.rooms.owners {
-            for call in &owner.calls {
+            for call in owner.calls.iter().chain(&owner.system_calls) {
                 findings.extend(check_call(tree, source, owner, call));
             }
         }
@@ -48,22 +48,25 @@ fn check_lifts(tree: &Tree, source: &Source) -> Vec<Finding> {
 
 /// Lifting the lint for one side effect does not permit another.
 fn check_call(tree: &Tree, source: &Source, owner: &Owner, call: &str) -> Vec<Finding> {
-    if tree
-        .rooms
-        .owners
-        .iter()
-        .any(|owner| owner.calls.iter().any(|c| c == call) && owner.has(&source.file))
-    {
+    let permits = |owner: &Owner| {
+        owner
+            .calls
+            .iter()
+            .chain(&owner.system_calls)
+            .any(|permitted| permitted == call)
+            && owner.has(&source.file)
+    };
+    if tree.rooms.owners.iter().any(permits) {
         return Vec::new();
     }
-    let pattern = last_two(call);
+    let written = as_written(call);
     source
-        .find(&[pattern.0, "::", pattern.1])
+        .find(&written)
         .map(|index| {
             Finding::new(
                 &source.file,
                 source.tokens[index].line,
-                format!("{}::{} outside the owner of: {}", pattern.0, pattern.1, owner.of),
+                format!("{} outside the owner of: {}", written.concat(), owner.of),
                 match owner.files.is_empty() {
                     true => "nobody may".to_owned(),
                     false => format!("its owners are {}", owner.files.join(", ")),
@@ -73,11 +76,13 @@ fn check_call(tree: &Tree, source: &Source, owner: &Owner, call: &str) -> Vec<Fi
         .collect()
 }
 
-/// `std::fs::File::create` is written `File::create` where it is used.
-fn last_two(call: &str) -> (&str, &str) {
-    let mut parts = call.rsplit("::");
-    let last = parts.next().unwrap_or_default();
-    (parts.next().unwrap_or_default(), last)
+/// `std::fs::File::create` is written `File::create` where it is used; a system call by its name alone.
+fn as_written(call: &str) -> Vec<&str> {
+    let parts: Vec<&str> = call.split("::").collect();
+    match parts.as_slice() {
+        [.., before, last] => vec![before, "::", last],
+        _ => vec![call],
+    }
 }
 
 fn check_entries(tree: &Tree) -> Vec<Finding> {

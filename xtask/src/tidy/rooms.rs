@@ -41,7 +41,11 @@ pub struct Room {
 #[serde(deny_unknown_fields)]
 pub struct Owner {
     pub of: String,
+    /// Functions that clippy bans too.
     pub calls: Vec<String>,
+    /// Names that only tidy looks for: system calls, and what opens a file for writing.
+    #[serde(default)]
+    pub system_calls: Vec<String>,
     pub files: Vec<String>,
 }
 

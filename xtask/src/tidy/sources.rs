@@ -10,6 +10,8 @@ pub struct Source {
     pub file: String,
     pub package: String,
     pub lines: usize,
+    /// Lines that are not inside test code.
+    pub product_lines: usize,
     pub tokens: Vec<Token>,
     /// The whole file is test code.
     pub is_test: bool,
@@ -36,10 +38,12 @@ impl Source {
         let is_test = dev_only || has_test_path(&file) || opens_with_cfg_test(&trees);
         let mut tokens = Vec::new();
         flatten(&trees, is_test, &mut tokens);
+        let product_lines = lines.saturating_sub(test_lines(&tokens));
         Source {
             file,
             package: package.to_owned(),
             lines,
+            product_lines,
             tokens,
             is_test,
             unreadable,
@@ -86,6 +90,15 @@ impl Source {
     pub fn text(&self, index: usize) -> &str {
         self.tokens.get(index).map_or("", |token| token.text.as_str())
     }
+}
+
+/// Lines from the first to the last token of each run of test code.
+fn test_lines(tokens: &[Token]) -> usize {
+    tokens
+        .chunk_by(|one, next| one.in_test == next.in_test)
+        .filter(|run| run[0].in_test)
+        .map(|run| run[run.len() - 1].line - run[0].line + 1)
+        .sum()
 }
 
 fn has_test_path(file: &str) -> bool {

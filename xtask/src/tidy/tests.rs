@@ -40,6 +40,7 @@ files = ["crates/low/src/spawn/"]
 [[owners]]
 of = "writing a file"
 calls = ["std::fs::write"]
+system_calls = ["renameat"]
 files = ["crates/low/src/write.rs"]
 [closed]
 "crates/protocol/src/lib.rs" = ["ToolId", "Mode"]
@@ -216,13 +217,19 @@ const CASES: &[(Change, &[&str])] = &[
         ],
     ),
     (
+        Append("crates/high/src/lib.rs", "use rustix::{fs::{renameat}};\n"),
+        &[
+            "crates/high/src/lib.rs:2: [owners] renameat outside the owner of: writing a file; its owners are crates/low/src/write.rs",
+        ],
+    ),
+    (
         Replace("rooms.toml", "crates/low/src/write.rs", "crates/low/src/moved.rs"),
         &[
             "crates/low/src/write.rs:2: [owners] clippy::disallowed_methods is lifted outside the owner files; \
              call the owner, or name this file as one in rooms.toml",
             "crates/low/src/write.rs:3: [owners] fs::write outside the owner of: writing a file; its owners are \
              crates/low/src/moved.rs",
-            "rooms.toml:27: [owners] owner crates/low/src/moved.rs does not exist; remove or correct it",
+            "rooms.toml:28: [owners] owner crates/low/src/moved.rs does not exist; remove or correct it",
         ],
     ),
     (
@@ -299,7 +306,7 @@ const CASES: &[(Change, &[&str])] = &[
     ),
     (
         Replace("crates/protocol/src/lib.rs", "modes! { Mode {} }\n", ""),
-        &["rooms.toml:29: [closed] crates/protocol/src/lib.rs has no enum Mode; correct the entry"],
+        &["rooms.toml:30: [closed] crates/protocol/src/lib.rs has no enum Mode; correct the entry"],
     ),
     (
         Append(
