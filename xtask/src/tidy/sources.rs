@@ -105,7 +105,7 @@ fn has_test_path(file: &str) -> bool {
     let (folders, name) = file.rsplit_once('/').unwrap_or(("", file));
     folders
         .split('/')
-        .any(|folder| matches!(folder, "tests" | "benches"))
+        .any(|folder| matches!(folder, "tests" | "benches" | "examples"))
         || name == "tests.rs"
         || name.ends_with("_tests.rs")
 }
