@@ -260,7 +260,7 @@ impl Site<'_> {
         // The layers below have no common error type; their words are all there is.
         let kind = if says(&["proxy", "tunnel"]) {
             ProviderErrorKind::Proxy
-        } else if says(&["certificate", "tls", "handshake"]) {
+        } else if says(&["certificate", "tls", "handshake", "corrupt message", "alert"]) {
             ProviderErrorKind::Tls
         } else if error.is_builder() {
             ProviderErrorKind::Internal

@@ -24,9 +24,7 @@ pub use cost::{Prices, cost};
 pub use error::{ProviderError, ProviderErrorKind};
 pub use event::ModelEvent;
 pub use gateway::{Gateway, ModelStream};
-pub use message::{
-    Answer, Block, CutCall, Message, ModelRequest, Origin, Role, StopReason, ToolSchema, ToolUse,
-};
+pub use message::{Answer, Block, CutCall, Message, ModelRequest, Origin, Role, StopReason, ToolUse};
 pub use presets::{ProviderEntry, ProviderSettings};
 pub use scenario::Scenario;
 pub use secret::Secret;

@@ -1,7 +1,7 @@
 //! The canonical model-side history: what was said to a model and by it, in order. The engine stores these as
 //! JSON and replays them; the adapters turn them into a provider's own shape. Field order is part of the format.
 
-use protocol::Usage;
+use protocol::{ToolSchema, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -123,15 +123,6 @@ pub struct ToolUse<'a> {
     pub name: &'a str,
     pub input: &'a Value,
     pub invalid_arguments: Option<&'a str>,
-}
-
-/// A tool as the model is told of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolSchema {
-    pub name: String,
-    pub description: String,
-    /// A JSON Schema of type object.
-    pub parameters: Value,
 }
 
 /// One request to a model. For the provider's prompt cache to hit, `system` and `tools` must be the same bytes

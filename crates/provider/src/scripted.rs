@@ -53,6 +53,9 @@ impl ScriptedTransport {
             })
         })?;
         if let (Ending::Error(error), false) = (&step.ending, step.says_something()) {
+            if error.kind == ScriptedErrorKind::StreamBroken {
+                output.opened(None).await?;
+            }
             return Err(failure(error, place));
         }
         output.opened(None).await?;
@@ -145,7 +148,17 @@ impl ScriptedTransport {
             Ending::Complete => StopReason::ToolUse,
             Ending::OutputLimit => StopReason::OutputLimit,
             Ending::Refusal => StopReason::Refused,
-            Ending::Error(error) => return Err(failure(error, place)),
+            Ending::Error(error) => {
+                let mut error = failure(error, place);
+                // Once a stream is open, these can be seen only as its breaking off.
+                if matches!(
+                    error.kind,
+                    ProviderErrorKind::Network | ProviderErrorKind::NotAModel
+                ) {
+                    error.kind = ProviderErrorKind::StreamBroken;
+                }
+                return Err(error);
+            }
             Ending::Stall => {
                 tokio::time::sleep(self.limits.idle).await;
                 let words = crate::http::silence(self.limits.idle);
@@ -221,15 +234,17 @@ impl Arrived {
             .map(Message::text)
             .find(|text| !text.is_empty())
             .unwrap_or_default();
-        let results: Vec<&str> = messages
-            .last()
-            .into_iter()
-            .flat_map(|message| &message.blocks)
+        let mut results: Vec<&str> = messages
+            .iter()
+            .rev()
+            .take_while(|message| message.role == Role::User)
+            .flat_map(|message| message.blocks.iter().rev())
             .filter_map(|block| match block {
                 Block::ToolResult { content, .. } => Some(content.as_str()),
                 _ => None,
             })
             .collect();
+        results.reverse();
         Self {
             user,
             tool_result: (!results.is_empty()).then(|| results.join("\n")),

@@ -10,7 +10,9 @@
 )]
 
 mod hermetic;
+pub mod model_server;
 mod run;
 
 pub use hermetic::{Hermetic, tree};
+pub use model_server::ModelServer;
 pub use run::{ExecRun, Running};

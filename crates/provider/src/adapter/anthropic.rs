@@ -6,7 +6,7 @@ use protocol::Usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Decoder, Fault, count, parse, wrote_it};
+use super::{Decoder, Fault, count, identifier, parse, wrote_it};
 use crate::{
     assemble::Part,
     message::{Block, Message, ModelRequest, Role, StopReason},
@@ -54,6 +54,9 @@ pub(super) fn body(request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error>
     })
 }
 
+/// In characters, of ids and tool names.
+const NAME_LIMIT: usize = 128;
+
 /// Nothing when no block of the message can be sent: an empty message is refused.
 fn wire_message(message: &Message, request: &ModelRequest) -> Option<Value> {
     let own = wrote_it(message, request);
@@ -72,7 +75,7 @@ fn wire_message(message: &Message, request: &ModelRequest) -> Option<Value> {
             }
             Block::Thinking { .. } | Block::RedactedThinking { .. } => None,
             Block::ToolUse { id, name, input, .. } => Some(json!({
-                "type": "tool_use", "id": identifier(id), "name": identifier(name), "input": input,
+                "type": "tool_use", "id": identifier(id, NAME_LIMIT), "name": identifier(name, NAME_LIMIT), "input": input,
             })),
             Block::ToolResult {
                 tool_use_id,
@@ -80,7 +83,7 @@ fn wire_message(message: &Message, request: &ModelRequest) -> Option<Value> {
                 is_error,
             } => {
                 let mut result = json!({
-                    "type": "tool_result", "tool_use_id": identifier(tool_use_id), "content": content,
+                    "type": "tool_result", "tool_use_id": identifier(tool_use_id, NAME_LIMIT), "content": content,
                 });
                 if *is_error {
                     result["is_error"] = json!(true);
@@ -98,22 +101,6 @@ fn wire_message(message: &Message, request: &ModelRequest) -> Option<Value> {
         Role::Assistant => "assistant",
     };
     (!content.is_empty()).then(|| json!({ "role": role, "content": content }))
-}
-
-/// Ids and names other vendors made may hold characters that are refused here.
-fn identifier(text: &str) -> String {
-    let clean: String = text
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
-                c
-            } else {
-                '_'
-            }
-        })
-        .take(128)
-        .collect();
-    if clean.is_empty() { "_".to_owned() } else { clean }
 }
 
 #[derive(Default)]

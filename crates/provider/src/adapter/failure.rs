@@ -105,7 +105,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
         || (matches!(status, 404 | 400)
             && says(&["model"])
             && says(&["not found", "does not exist", "not exist"]))
-        || (status == 404 && (labelled(&["not_found"]) && says(&["model"])))
+        || (labelled(&["not_found"]) && says(&["model"]))
     {
         return Kind::ModelUnknown;
     }
@@ -115,7 +115,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
     if labelled(&["rate_limit", "resource_exhausted", "too_many_requests"]) || status == 429 {
         return Kind::RateLimited;
     }
-    if labelled(&["content_policy", "content_filter", "safety"]) {
+    if labelled(&["content_policy", "content_filter", "safety"]) || says(&["content filtering policy"]) {
         return Kind::Refused;
     }
     match status {

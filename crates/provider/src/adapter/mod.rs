@@ -91,6 +91,22 @@ fn wrote_it(message: &Message, request: &ModelRequest) -> bool {
         .is_some_and(|origin| origin.provider == request.provider && origin.model == request.model)
 }
 
+/// Ids and names that other vendors, or a model's imagination, made may hold characters that are refused.
+fn identifier(text: &str, limit: usize) -> String {
+    let clean: String = text
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .take(limit)
+        .collect();
+    if clean.is_empty() { "_".to_owned() } else { clean }
+}
+
 fn parse(data: &str) -> Result<serde_json::Value, Fault> {
     serde_json::from_str(data).map_err(|error| {
         Fault::new(

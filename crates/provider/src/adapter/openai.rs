@@ -4,7 +4,7 @@ use protocol::Usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Decoder, Fault, Vendor, count, parse, wrote_it};
+use super::{Decoder, Fault, Vendor, count, identifier, parse, wrote_it};
 use crate::{
     assemble::Part,
     error::ProviderErrorKind,
@@ -66,7 +66,7 @@ pub(super) fn body(request: &ModelRequest, vendor: Vendor) -> Result<Vec<u8>, se
 /// Results of calls are messages of their own and must follow the calls directly.
 fn push_user(message: &Message, messages: &mut Vec<Value>) {
     let mut texts = Vec::new();
-    let mut images = Vec::new();
+    let mut images: Vec<Value> = Vec::new();
     for block in &message.blocks {
         match block {
             Block::ToolResult {
@@ -87,8 +87,10 @@ fn push_user(message: &Message, messages: &mut Vec<Value>) {
     // A plain string where it will do: many local servers take nothing else.
     let text = texts.join("\n\n");
     if !images.is_empty() {
-        let mut content = vec![json!({ "type": "text", "text": text })];
-        content.append(&mut images);
+        let mut content = images;
+        if !text.is_empty() {
+            content.insert(0, json!({ "type": "text", "text": text }));
+        }
         messages.push(json!({ "role": "user", "content": content }));
     } else if !texts.is_empty() {
         messages.push(json!({ "role": "user", "content": text }));
@@ -102,7 +104,7 @@ fn push_assistant(message: &Message, request: &ModelRequest, vendor: Vendor, mes
         match block {
             Block::Thinking { text, .. } => reasoning.push_str(text),
             Block::ToolUse { id, name, input, .. } => calls.push(json!({
-                "id": id, "type": "function", "function": { "name": name, "arguments": input.to_string() },
+                "id": id, "type": "function", "function": { "name": identifier(name, 64), "arguments": input.to_string() },
             })),
             Block::Text { .. }
             | Block::RedactedThinking { .. }
@@ -111,12 +113,11 @@ fn push_assistant(message: &Message, request: &ModelRequest, vendor: Vendor, mes
             | Block::Opaque { .. } => {}
         }
     }
-    let text = message.text();
-    if text.is_empty() && calls.is_empty() {
+    let text = Some(message.text()).filter(|text| !text.trim().is_empty());
+    if text.is_none() && calls.is_empty() {
         return;
     }
-    let mut item =
-        json!({ "role": "assistant", "content": if text.is_empty() { Value::Null } else { text.into() } });
+    let mut item = json!({ "role": "assistant", "content": text });
     if !calls.is_empty() {
         item["tool_calls"] = calls.into();
     }

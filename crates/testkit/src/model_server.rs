@@ -1,0 +1,241 @@
+//! A model provider on loopback: real HTTP in the real wire formats, answering from a scenario or from recorded
+//! answers. It refuses what the real services refuse (unanswered calls, foreign signatures, empty messages),
+//! records every request, and produces the faults of bad networks and overloaded providers.
+//!
+//! ```ignore
+//! let server = ModelServer::spawn("steps: [{ text: hello }]");
+//! // ANTHROPIC_BASE_URL = server.anthropic_base_url(), OPENAI_BASE_URL = server.openai_base_url()
+//! assert_eq!(server.requests().len(), 1);
+//! ```
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use provider::Scenario;
+use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
+
+mod answer;
+mod anthropic;
+mod connection;
+mod openai;
+mod recording;
+
+pub use recording::{End, Recording, Step};
+
+/// Where a server's answers come from.
+pub enum Script {
+    Scenario(Scenario),
+    /// Answers one request after the other; the last one every further request.
+    Recordings(Vec<Recording>),
+}
+
+impl From<Scenario> for Script {
+    fn from(scenario: Scenario) -> Self {
+        Script::Scenario(scenario)
+    }
+}
+
+/// The text of a scenario file.
+impl From<&str> for Script {
+    fn from(yaml: &str) -> Self {
+        match Scenario::parse(yaml, "scenario") {
+            Ok(scenario) => Script::Scenario(scenario),
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+impl From<Recording> for Script {
+    fn from(recording: Recording) -> Self {
+        Script::Recordings(vec![recording])
+    }
+}
+
+impl From<Vec<Recording>> for Script {
+    fn from(recordings: Vec<Recording>) -> Self {
+        Script::Recordings(recordings)
+    }
+}
+
+/// The wire format a request is in, told by its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireFamily {
+    Anthropic,
+    OpenAiChat,
+}
+
+impl WireFamily {
+    fn of(method: &str, path: &str) -> Option<Self> {
+        match (method, path) {
+            ("POST", "/v1/messages") => Some(WireFamily::Anthropic),
+            ("POST", "/v1/chat/completions") => Some(WireFamily::OpenAiChat),
+            _ => None,
+        }
+    }
+}
+
+/// A request as it arrived.
+#[derive(Clone, Debug)]
+pub struct RecordedRequest {
+    pub family: Option<WireFamily>,
+    pub method: String,
+    pub path: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    /// The client closed the connection before the answer was complete.
+    pub disconnected: bool,
+}
+
+impl RecordedRequest {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The body, or null when it is not JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+/// Runs until it is dropped, on a thread of its own, so that a test may block or use any runtime.
+pub struct ModelServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    answerer: answer::Answerer,
+    requests: Mutex<Vec<RecordedRequest>>,
+}
+
+impl ModelServer {
+    /// Starts a server on a free port of 127.0.0.1.
+    pub fn spawn(script: impl Into<Script>) -> Self {
+        Self::bind(script.into()).expect("a server on loopback")
+    }
+
+    /// [`ModelServer::spawn`] for callers that are asynchronous.
+    pub async fn start(script: impl Into<Script>) -> Self {
+        Self::spawn(script)
+    }
+
+    fn bind(script: Script) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let shared = Arc::new(Shared {
+            answerer: answer::Answerer::new(script),
+            requests: Mutex::new(Vec::new()),
+        });
+        let (stop, stopped) = oneshot::channel();
+        let served = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("model-server".to_owned())
+            .spawn(move || {
+                runtime.block_on(async {
+                    tokio::select! {
+                        () = accept(listener, served) => {}
+                        _ = stopped => {}
+                    }
+                });
+            })?;
+        Ok(Self {
+            address,
+            shared,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+
+    /// As `ANTHROPIC_BASE_URL` wants it.
+    pub fn anthropic_base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// As `OPENAI_BASE_URL` wants it.
+    pub fn openai_base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// All requests so far, in the order they arrived.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.shared.requests().clone()
+    }
+
+    /// Waits until the client of request `number` (from 0) has gone, at most for `limit`. Says whether it has.
+    pub async fn wait_for_disconnect(&self, number: usize, limit: Duration) -> bool {
+        let gone = async {
+            while !self
+                .shared
+                .requests()
+                .get(number)
+                .is_some_and(|request| request.disconnected)
+            {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(limit, gone).await.is_ok()
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn requests(&self) -> MutexGuard<'_, Vec<RecordedRequest>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the request's number.
+    fn record(&self, request: RecordedRequest) -> usize {
+        let mut requests = self.requests();
+        requests.push(request);
+        requests.len() - 1
+    }
+
+    fn mark_disconnected(&self, number: usize) {
+        if let Some(request) = self.requests().get_mut(number) {
+            request.disconnected = true;
+        }
+    }
+}
+
+async fn accept(listener: std::net::TcpListener, shared: Arc<Shared>) {
+    let Ok(listener) = TcpListener::from_std(listener) else {
+        return;
+    };
+    // Dropped with this future, which ends every connection.
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                if let Ok((socket, _)) = accepted {
+                    connections.spawn(connection::serve(socket, Arc::clone(&shared)));
+                }
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What the server answers to a request: checks it as the real service would, then takes the script's next
+//! answer.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use protocol::Usage;
+use provider::scenario::{Ending, Player, ScriptedErrorKind, Step};
+use serde_json::Value;
+
+use super::{
+    RecordedRequest, Script, WireFamily, anthropic, openai,
+    recording::{End, Recording},
+};
+
+/// Unique ids, the same in every run.
+#[derive(Default)]
+pub(super) struct Ids(AtomicU64);
+
+impl Ids {
+    pub(super) fn next(&self, prefix: &str) -> String {
+        format!("{prefix}{:04}", self.0.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+/// What of the request an answer repeats.
+pub(super) struct Turn {
+    pub(super) model: String,
+    pub(super) usage: Usage,
+}
+
+pub(super) struct Answerer {
+    source: Mutex<Source>,
+    ids: Ids,
+}
+
+enum Source {
+    Scenario(Player),
+    /// In order; the last one answers every further request.
+    Recordings {
+        recordings: Vec<Recording>,
+        next: usize,
+    },
+}
+
+impl Answerer {
+    pub(super) fn new(script: Script) -> Self {
+        let source = match script {
+            Script::Scenario(scenario) => Source::Scenario(Player::new(scenario)),
+            Script::Recordings(recordings) => Source::Recordings { recordings, next: 0 },
+        };
+        Self {
+            source: Mutex::new(source),
+            ids: Ids::default(),
+        }
+    }
+
+    pub(super) fn answer(&self, request: &RecordedRequest) -> Recording {
+        let Some(family) = request.family else {
+            return Recording::new(404, "text/plain")
+                .send("404 page not found")
+                .end(End::Close);
+        };
+        let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
+            return json_answer(
+                400,
+                error_body(family, "invalid_request_error", "the body is not JSON"),
+            );
+        };
+        let refusal = match family {
+            WireFamily::Anthropic => anthropic::refuse(&body),
+            WireFamily::OpenAiChat => openai::refuse(&body),
+        };
+        if let Some(reason) = refusal {
+            return json_answer(400, error_body(family, "invalid_request_error", &reason));
+        }
+        match &mut *self.source.lock().unwrap_or_else(PoisonError::into_inner) {
+            Source::Recordings { recordings, next } => {
+                let at = (*next).min(recordings.len().saturating_sub(1));
+                *next += 1;
+                recordings.get(at).cloned().unwrap_or_else(|| {
+                    json_answer(
+                        400,
+                        error_body(family, "invalid_request_error", "there is no recorded answer"),
+                    )
+                })
+            }
+            Source::Scenario(player) => {
+                let arrived = match family {
+                    WireFamily::Anthropic => anthropic::arrived(&body),
+                    WireFamily::OpenAiChat => openai::arrived(&body),
+                };
+                match player.next(&arrived) {
+                    Ok(step) => self.play(&step, family, &body, request.body.len()),
+                    Err(error) => {
+                        json_answer(400, error_body(family, "scenario_exhausted", &error.to_string()))
+                    }
+                }
+            }
+        }
+    }
+
+    fn play(&self, step: &Step, family: WireFamily, body: &Value, body_length: usize) -> Recording {
+        if let (Ending::Error(error), false) = (&step.ending, step.says_something()) {
+            match error.kind {
+                ScriptedErrorKind::Network => return Recording::new(200, "text/plain").end(End::Refuse),
+                ScriptedErrorKind::StreamBroken => {
+                    return Recording::new(200, "text/event-stream").end(End::Close);
+                }
+                ScriptedErrorKind::NotAModel => {
+                    let page = "<!DOCTYPE html><html><head><title>Sign in</title></head><body></body></html>";
+                    return Recording::new(200, "text/html").send(page).end(End::Close);
+                }
+                _ => {}
+            }
+            let (status, body) = match family {
+                WireFamily::Anthropic => anthropic::describe(error),
+                WireFamily::OpenAiChat => openai::describe(error),
+            };
+            let answer = json_answer(status, body);
+            return match error.retry_after {
+                Some(seconds) => answer.header("retry-after", seconds),
+                None => answer,
+            };
+        }
+        let turn = Turn {
+            model: body["model"].as_str().unwrap_or_default().to_owned(),
+            usage: step.usage.unwrap_or(Usage {
+                input: body_length.div_ceil(4) as u64,
+                output: step.sent_text().len().div_ceil(4) as u64,
+                ..Usage::default()
+            }),
+        };
+        match family {
+            WireFamily::Anthropic => anthropic::answer(step, &turn, &self.ids),
+            WireFamily::OpenAiChat => openai::answer(step, &turn, &self.ids),
+        }
+    }
+}
+
+fn error_body(family: WireFamily, kind: &str, message: &str) -> Value {
+    match family {
+        WireFamily::Anthropic => anthropic::error_body(kind, message),
+        WireFamily::OpenAiChat => openai::error_body(kind, message),
+    }
+}
+
+fn json_answer(status: u16, body: Value) -> Recording {
+    Recording::new(status, "application/json")
+        .send(body.to_string())
+        .end(End::Close)
+}
