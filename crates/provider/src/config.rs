@@ -1,6 +1,6 @@
 //! How one provider is reached: a plain value. Where it comes from is `presets`' business.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use crate::{cost::Prices, secret::Secret};
 
@@ -35,7 +35,14 @@ pub struct ProviderConfig {
     pub headers: Vec<(String, Secret)>,
     pub limits: Limits,
     pub retry: RetryPolicy,
-    pub prices: Option<Prices>,
+    /// By model, as far as the user has entered them.
+    pub prices: BTreeMap<String, Prices>,
+}
+
+impl ProviderConfig {
+    pub fn prices_of(&self, model: &str) -> Option<&Prices> {
+        self.prices.get(model)
+    }
 }
 
 /// How long a request may take. Each limit ends the attempt with its own error.

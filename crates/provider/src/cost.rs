@@ -5,15 +5,25 @@ use serde::{Deserialize, Serialize};
 
 /// US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Prices {
+    #[serde(rename = "inputPerMillion")]
     pub input: f64,
+    #[serde(rename = "outputPerMillion")]
     pub output: f64,
     /// The input price when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "cacheReadPerMillion",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub cache_read: Option<f64>,
     /// The input price when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "cacheWritePerMillion",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub cache_write: Option<f64>,
 }
 

@@ -54,8 +54,9 @@ pub struct ProviderEntry {
     pub total_timeout_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prices: Option<Prices>,
+    /// By model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, Prices>,
 }
 
 struct Preset {
@@ -206,7 +207,7 @@ pub fn resolve(
             max_retries: entry.max_retries.unwrap_or(RetryPolicy::default().max_retries),
             ..RetryPolicy::default()
         },
-        prices: entry.prices,
+        prices: entry.prices.clone(),
     })
 }
 

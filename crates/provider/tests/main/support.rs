@@ -2,9 +2,11 @@
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
+use protocol::ToolSchema;
+use protocol::ToolSchema;
 use provider::{
     Answer, Family, Gateway, Limits, Message, ModelEvent, ModelRequest, ModelStream, ProviderConfig,
-    ProviderError, RetryPolicy, ToolSchema,
+    ProviderError, RetryPolicy,
 };
 use testkit::{
     ModelServer,
@@ -34,7 +36,7 @@ pub fn config(family: Family, server: &ModelServer) -> ProviderConfig {
             base_delay: Duration::from_millis(2),
             ..RetryPolicy::default()
         },
-        prices: None,
+        prices: std::collections::BTreeMap::new(),
     }
 }
 
