@@ -3,7 +3,6 @@
 use std::{fmt::Write as _, path::Path, time::Duration};
 
 use protocol::ToolSchema;
-use protocol::ToolSchema;
 use provider::{
     Answer, Family, Gateway, Limits, Message, ModelEvent, ModelRequest, ModelStream, ProviderConfig,
     ProviderError, RetryPolicy,
