@@ -10,8 +10,6 @@ const RUN: i32 = 14;
 /// The first letter of a part of the path, and of a word in it.
 const PART_START: i32 = 16;
 const WORD_START: i32 = 12;
-/// The typed letter has the same case.
-const SAME_CASE: i32 = 1;
 /// A letter in the file's own name.
 const IN_NAME: i32 = 8;
 const GAP_START: i32 = -3;
@@ -67,16 +65,13 @@ fn bonus_at(chars: &[char], at: usize) -> i8 {
         return PART_START as i8;
     };
     let this = chars[at];
-    if *before == '/' {
-        PART_START as i8
-    } else if matches!(before, '_' | '-' | '.' | ' ') {
-        WORD_START as i8
-    } else if before.is_lowercase() && this.is_uppercase()
-        || !before.is_ascii_digit() && this.is_ascii_digit()
-    {
-        WORD_START as i8
-    } else {
-        0
+    let starts_word = matches!(before, '_' | '-' | '.' | ' ')
+        || before.is_lowercase() && this.is_uppercase()
+        || !before.is_ascii_digit() && this.is_ascii_digit();
+    match (*before, starts_word) {
+        ('/', _) => PART_START as i8,
+        (_, true) => WORD_START as i8,
+        (_, false) => 0,
     }
 }
 
@@ -196,8 +191,7 @@ impl Word {
                         carried = extended;
                     }
                     if self.fits(letter, candidate, at) {
-                        let value =
-                            MATCH + candidate.place_value(at) + self.case_value(letter, candidate, at);
+                        let value = MATCH + candidate.place_value(at);
                         let run = if ended_before > NONE {
                             ended_before + RUN
                         } else {
@@ -209,8 +203,7 @@ impl Word {
                         }
                     }
                 } else if letter == 0 && self.fits(0, candidate, at) {
-                    scratch.ends[row + at] =
-                        MATCH + candidate.place_value(at) + self.case_value(0, candidate, at);
+                    scratch.ends[row + at] = MATCH + candidate.place_value(at);
                 }
                 let left = if at > 0 { scratch.best[row + at - 1] } else { NONE };
                 scratch.best[row + at] = left.max(scratch.ends[row + at]);
@@ -237,14 +230,6 @@ impl Word {
             self.chars[letter] == candidate.chars[at]
         } else {
             self.lower[letter] == candidate.lower[at]
-        }
-    }
-
-    fn case_value(&self, letter: usize, candidate: &Candidate, at: usize) -> i32 {
-        if self.chars[letter] == candidate.chars[at] {
-            SAME_CASE
-        } else {
-            0
         }
     }
 

@@ -115,4 +115,5 @@ fn tie_break(path: &Path) -> (usize, usize, &Path) {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files they read")]
 mod tests;

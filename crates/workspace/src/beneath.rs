@@ -132,6 +132,7 @@ fn open_step_by_step(root: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Re
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files they read")]
 mod tests {
     use super::*;
 

@@ -9,13 +9,16 @@
 //! git, `.gitignore` also counts where there is no repository. These rules keep noise out; they are no access
 //! control, and what is named explicitly is read.
 
+mod tracked;
+
 use std::{
     borrow::Cow,
+    collections::HashSet,
     ffi::OsStr,
     io::Read,
     os::fd::{AsFd, BorrowedFd},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use ignore::{
@@ -74,8 +77,9 @@ const GENERATED: &[&str] = &[
     "site-packages",
     "venv",
 ];
-/// Build output by custom, but also ordinary names for folders of source.
-const GENERATED_OUTSIDE_SOURCE: &[&str] = &["build", "coverage", "dist", "out", "target"];
+/// Build output by custom, but also ordinary names for folders of source: where they hold tracked files, or lie in a
+/// folder of source, they are source.
+const GENERATED_UNLESS_SOURCE: &[&str] = &["build", "coverage", "dist", "out", "target"];
 /// Below one of these the names above are source.
 const SOURCE: &[&str] = &["cmd", "internal", "pkg", "src", "tests"];
 
@@ -93,9 +97,30 @@ struct Level {
     repository_top: bool,
     /// For a folder above the workspace: where the workspace lies in it.
     inside: PathBuf,
-    global: Arc<Gitignore>,
+    shared: Arc<Shared>,
     /// Somebody named an ignored place: nothing below it is left out.
     everything: bool,
+}
+
+/// What holds for a whole walk.
+struct Shared {
+    /// The user's excludes for all repositories.
+    global: Gitignore,
+    /// The top of the repository the workspace is or lies in, and where it lies there.
+    repository: Option<(PathBuf, PathBuf)>,
+    /// Folders with an ambiguous name that hold tracked files; the index is read when the first such name is met.
+    tracked: OnceLock<HashSet<PathBuf>>,
+}
+
+impl Shared {
+    fn is_tracked(&self, relative: &Path) -> bool {
+        let Some((top, inside)) = &self.repository else {
+            return false;
+        };
+        self.tracked
+            .get_or_init(|| tracked::tracked_folders(top, inside, GENERATED_UNLESS_SOURCE))
+            .contains(relative)
+    }
 }
 
 impl Rules {
@@ -105,16 +130,32 @@ impl Rules {
             let text = std::fs::read_to_string(path).unwrap_or_default();
             parse(Path::new(""), &text)
         });
-        let top = Rules(Arc::new(Level::new(None, Arc::new(global))));
-        let outer = outer_repository(root).and_then(|repository| top.with_outer(root, repository));
+        let repository = repository_around(root);
+        let shared = Shared {
+            global,
+            repository: repository.and_then(|top| {
+                let inside = root.strip_prefix(top).ok()?;
+                Some((top.to_owned(), inside.to_owned()))
+            }),
+            tracked: OnceLock::new(),
+        };
+        let top = Rules(Arc::new(Level::new(None, Arc::new(shared))));
+        let outer = repository
+            .filter(|repository| *repository != root)
+            .and_then(|repository| top.with_outer(root, repository));
         outer.unwrap_or(top).enter(Path::new(""), directory)
     }
 
     /// For a walk that leaves nothing out but `.git`.
     pub(crate) fn everything() -> Rules {
+        let shared = Shared {
+            global: Gitignore::empty(),
+            repository: None,
+            tracked: OnceLock::new(),
+        };
         Rules(Arc::new(Level {
             everything: true,
-            ..Level::new(None, Arc::new(Gitignore::empty()))
+            ..Level::new(None, Arc::new(shared))
         }))
     }
 
@@ -141,7 +182,7 @@ impl Rules {
             git: git.unwrap_or_else(Gitignore::empty),
             exclude: exclude.unwrap_or_else(Gitignore::empty),
             repository_top,
-            ..Level::new(Some(self.clone()), self.0.global.clone())
+            ..Level::new(Some(self.clone()), self.0.shared.clone())
         }))
     }
 
@@ -174,13 +215,14 @@ impl Rules {
         }
         let decided = dot.or(git).or(self
             .0
+            .shared
             .global
             .matched(relative, is_directory)
             .map(|_| SkipReason::GitIgnore));
         match decided {
             Match::Ignore(reason) => Some(reason),
             Match::Whitelist(_) => None,
-            Match::None => (is_directory && is_generated(relative)).then_some(SkipReason::Generated),
+            Match::None => (is_directory && self.is_generated(relative)).then_some(SkipReason::Generated),
         }
     }
 
@@ -189,6 +231,19 @@ impl Rules {
         // No pattern that aims at certain names matches this one.
         let stand_in = relative.join("\u{2}any\u{2}");
         self.skips(&stand_in, false).is_some() && self.skips(&stand_in, true).is_some()
+    }
+
+    fn is_generated(&self, relative: &Path) -> bool {
+        let Some(name) = relative.file_name().and_then(OsStr::to_str) else {
+            return false;
+        };
+        if GENERATED.contains(&name) {
+            return true;
+        }
+        let parts_above = || relative.parent().unwrap_or(relative).components();
+        GENERATED_UNLESS_SOURCE.contains(&name)
+            && !parts_above().any(|part| SOURCE.iter().any(|source| part.as_os_str() == *source))
+            && !self.0.shared.is_tracked(relative)
     }
 
     /// Adds the rules of the repository that the workspace is a folder of. `None` when those rules ignore the
@@ -214,7 +269,7 @@ impl Rules {
                 exclude,
                 repository_top: depth == 0,
                 inside,
-                ..Level::new(Some(rules), self.0.global.clone())
+                ..Level::new(Some(rules), self.0.shared.clone())
             }));
             place.push(part);
         }
@@ -223,7 +278,7 @@ impl Rules {
 }
 
 impl Level {
-    fn new(parent: Option<Rules>, global: Arc<Gitignore>) -> Self {
+    fn new(parent: Option<Rules>, shared: Arc<Shared>) -> Self {
         Self {
             parent,
             ai: Gitignore::empty(),
@@ -232,7 +287,7 @@ impl Level {
             exclude: Gitignore::empty(),
             repository_top: false,
             inside: PathBuf::new(),
-            global,
+            shared,
             everything: false,
         }
     }
@@ -252,11 +307,10 @@ impl Level {
     }
 }
 
-/// The top of the repository that `root` lies in without being its top.
-fn outer_repository(root: &Path) -> Option<&Path> {
+/// The top of the repository that `root` is or lies in.
+fn repository_around(root: &Path) -> Option<&Path> {
     root.ancestors()
         .find(|place| std::fs::symlink_metadata(place.join(".git")).is_ok())
-        .filter(|top| *top != root)
 }
 
 fn read_outer(path: &Path) -> Gitignore {
@@ -283,19 +337,4 @@ fn parse(relative: &Path, text: &str) -> Gitignore {
         let _ = builder.add_line(None, line);
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
-}
-
-fn is_generated(relative: &Path) -> bool {
-    let Some(name) = relative.file_name().and_then(OsStr::to_str) else {
-        return false;
-    };
-    if GENERATED.contains(&name) {
-        return true;
-    }
-    GENERATED_OUTSIDE_SOURCE.contains(&name)
-        && !relative.parent().is_some_and(|parent| {
-            parent
-                .components()
-                .any(|part| SOURCE.iter().any(|source| part.as_os_str() == *source))
-        })
 }

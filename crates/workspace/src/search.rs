@@ -1,29 +1,25 @@
 //! Searching the contents of files: the draft's contents in place of the disk's, bounded in hits, line length and
 //! time, and open about what was not searched.
 
+mod searching;
 mod sink;
 
 use std::{
-    io::{self, Read},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder};
 use protocol::{ErrorCode, RuntimeError};
 
 use crate::{
     Overlay, OverlayEntry, Stop, Workspace, WorkspacePath,
     walk::{self, Flow, Found, Ignored, Skipped, WalkError, WalkOptions, WalkedKind},
 };
-use sink::{FileHits, HitSink};
+use searching::{Ending, Searching};
 
-/// A line longer than this is not searched to its end.
-const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 /// Hits are collected beyond the limit, so that which ones are shown depends on their paths and not on which
 /// thread was faster.
 const COLLECT_FACTOR: usize = 10;
@@ -205,7 +201,7 @@ pub fn content(
 ) -> Result<ContentMatches, SearchError> {
     let matcher = matcher(query)?;
     let globs = glob_set(&query.globs)?;
-    let chosen = |path: &std::path::Path| globs.as_ref().is_none_or(|globs| globs.is_match(path));
+    let chosen = |path: &Path| globs.as_ref().is_none_or(|globs| globs.is_match(path));
     let (disk_starts, draft_only) = starts(query, overlay);
     let deadline = Instant::now() + query.limits.max_time;
     let ending = Ending {
@@ -332,114 +328,6 @@ pub(crate) fn glob_set(globs: &[String]) -> Result<Option<GlobSet>, SearchError>
         reason: error.kind().to_string(),
     })?;
     Ok(Some(build))
-}
-
-/// When to end before everything is searched.
-struct Ending<'a> {
-    stop: Stop<'a>,
-    deadline: Instant,
-    out_of_time: AtomicBool,
-    enough: AtomicBool,
-}
-
-impl Ending<'_> {
-    fn reached(&self) -> bool {
-        if self.enough.load(Ordering::Relaxed) || (self.stop)() {
-            return true;
-        }
-        if Instant::now() >= self.deadline {
-            self.out_of_time.store(true, Ordering::Relaxed);
-            return true;
-        }
-        false
-    }
-
-    fn why(&self) -> Option<EndedEarly> {
-        if (self.stop)() {
-            Some(EndedEarly::Stopped)
-        } else if self.out_of_time.load(Ordering::Relaxed) {
-            Some(EndedEarly::Time)
-        } else if self.enough.load(Ordering::Relaxed) {
-            Some(EndedEarly::TooManyHits)
-        } else {
-            None
-        }
-    }
-}
-
-/// What one thread has found.
-struct Searching<'a> {
-    matcher: &'a RegexMatcher,
-    searcher: Searcher,
-    limits: SearchLimits,
-    hits: Vec<Hit>,
-    left_out: u64,
-    files_with_hits: u64,
-    searched: u64,
-    binary: u64,
-    unsearchable: u64,
-}
-
-impl<'a> Searching<'a> {
-    fn new(matcher: &'a RegexMatcher, limits: SearchLimits) -> Self {
-        let searcher = SearcherBuilder::new()
-            .line_terminator(LineTerminator::crlf())
-            .line_number(true)
-            .binary_detection(BinaryDetection::quit(0))
-            // A map of a file that is cut meanwhile ends the process.
-            .memory_map(MmapChoice::never())
-            .heap_limit(Some(MAX_LINE_BYTES))
-            .build();
-        Self {
-            matcher,
-            searcher,
-            limits,
-            hits: Vec::new(),
-            left_out: 0,
-            files_with_hits: 0,
-            searched: 0,
-            binary: 0,
-            unsearchable: 0,
-        }
-    }
-
-    fn search(&mut self, path: &std::path::Path, content: impl Read, ending: &Ending<'_>) {
-        let mut sink = HitSink::new(path, self.matcher, self.limits);
-        let content = Guarded { content, ending };
-        let outcome = self.searcher.search_reader(self.matcher, content, &mut sink);
-        match (outcome, sink.finish()) {
-            // Cut short on purpose: what was found so far counts.
-            (Err(_), file) if ending.reached() => self.keep(file),
-            (Err(_), _) => self.unsearchable += 1,
-            (Ok(()), file) => self.keep(file),
-        }
-    }
-
-    fn keep(&mut self, file: FileHits) {
-        if file.binary {
-            self.binary += 1;
-            return;
-        }
-        self.searched += 1;
-        self.files_with_hits += u64::from(!file.hits.is_empty());
-        self.hits.extend(file.hits);
-        self.left_out += file.left_out;
-    }
-}
-
-/// Lets a search of one huge file end in time.
-struct Guarded<'a, R> {
-    content: R,
-    ending: &'a Ending<'a>,
-}
-
-impl<R: Read> Read for Guarded<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.ending.reached() {
-            return Err(io::Error::from(io::ErrorKind::TimedOut));
-        }
-        self.content.read(buffer)
-    }
 }
 
 fn combine(

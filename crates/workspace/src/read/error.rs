@@ -110,19 +110,19 @@ pub(crate) fn similar_names(path: &WorkspacePath, overlay: &Overlay) -> Vec<Stri
         return Vec::new();
     };
     let mut missing = path.relative();
-    let (parent, name) = loop {
+    let (parent, directory, name) = loop {
         let (Some(parent), Some(name)) = (missing.parent(), missing.file_name()) else {
             return Vec::new();
         };
         match beneath::open_directory(&root, parent) {
-            Ok(directory) => break ((parent, directory), name),
+            Ok(directory) => break (parent, Some(directory), name),
+            Err(_) if overlay.has_content_below(parent) => break (parent, None, name),
             Err(_) => missing = parent,
         }
     };
-    let (parent, directory) = parent;
     let wanted = name.to_string_lossy().to_lowercase();
     let mut names: Vec<String> = Vec::new();
-    if let Ok(entries) = rustix::fs::Dir::read_from(&directory) {
+    if let Some(entries) = directory.and_then(|directory| rustix::fs::Dir::read_from(directory).ok()) {
         let on_disk = entries
             .filter_map(Result::ok)
             .map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -143,7 +143,7 @@ pub(crate) fn similar_names(path: &WorkspacePath, overlay: &Overlay) -> Vec<Stri
             _ => {}
         }
     }
-    let allowed = (wanted.chars().count() / 3).max(2);
+    let allowed = (wanted.chars().count() / 3).clamp(1, 4);
     let mut ranked: Vec<(usize, String)> = names
         .into_iter()
         .filter_map(|name| {
@@ -167,22 +167,26 @@ fn stem(name: &str) -> &str {
     name.split('.').find(|part| !part.is_empty()).unwrap_or(name)
 }
 
-/// Insertions, deletions and substitutions between two texts, or `None` when there are more than `max`.
+/// Insertions, deletions, substitutions and swaps of neighbours between two texts, or `None` when there are more
+/// than `max`.
 fn edit_distance(a: &str, b: &str, max: usize) -> Option<usize> {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     if a.len().abs_diff(b.len()) > max {
         return None;
     }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+    let mut rows: Vec<Vec<usize>> = vec![(0..=b.len()).collect()];
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let substituted = rows[i][j] + usize::from(a[i] != b[j]);
+            let mut best = substituted.min(rows[i][j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                best = best.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(best);
         }
+        rows.push(row);
     }
-    row.last().copied().filter(|distance| *distance <= max)
+    rows.last()?.last().copied().filter(|distance| *distance <= max)
 }

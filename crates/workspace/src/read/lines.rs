@@ -170,7 +170,7 @@ impl LineWindow {
 impl RawLine {
     fn finish(self, encoding: Encoding, max_chars: usize) -> (String, bool) {
         let mut bytes = self.bytes;
-        let dropped_chars = match encoding {
+        let mut dropped_chars = match encoding {
             Encoding::Windows1252 => self.dropped,
             _ => self.dropped - self.dropped_continuations,
         };
@@ -178,11 +178,13 @@ impl RawLine {
             if bytes.last() == Some(&b'\r') {
                 bytes.pop();
             }
-        } else if encoding != Encoding::Windows1252 {
-            // The kept part may end inside a character.
-            while bytes.last().is_some_and(|byte| *byte >= 0x80) {
-                bytes.pop();
-            }
+        } else if encoding != Encoding::Windows1252
+            && let Err(error) = std::str::from_utf8(&bytes)
+            && error.error_len().is_none()
+        {
+            // The kept part ends inside a character.
+            bytes.truncate(error.valid_up_to());
+            dropped_chars += 1;
         }
         let mut line = text::decode(&bytes, encoding);
         let Some((at, _)) = line.char_indices().nth(max_chars) else {

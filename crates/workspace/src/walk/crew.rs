@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
-use super::Names;
+use super::worker::Names;
 use crate::rules::Rules;
 
 pub(super) enum Item {
@@ -56,8 +56,8 @@ impl Crew {
         self.changed.notify_all();
     }
 
-    /// The next piece of work; waits while others may still find some. Each must be followed by [`Crew::done`].
-    pub(super) fn next(&self) -> Option<Item> {
+    /// The next piece of work; waits while others may still find some.
+    pub(super) fn next(&self) -> Option<(Item, Turn<'_>)> {
         let mut state = self.lock();
         loop {
             if state.ended {
@@ -65,20 +65,12 @@ impl Crew {
             }
             if let Some(item) = state.items.pop() {
                 state.working += 1;
-                return Some(item);
+                return Some((item, Turn(self)));
             }
             if state.working == 0 {
                 return None;
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    pub(super) fn done(&self) {
-        let mut state = self.lock();
-        state.working -= 1;
-        if state.working == 0 && state.items.is_empty() {
-            self.changed.notify_all();
         }
     }
 
@@ -91,5 +83,18 @@ impl Crew {
     fn lock(&self) -> MutexGuard<'_, State> {
         // A worker that panicked ends the walk with its panic; the list itself is sound.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Held while a piece of work is done, and given up even if that ends in a panic: the others would wait for ever.
+pub(super) struct Turn<'a>(&'a Crew);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.working -= 1;
+        if state.working == 0 && state.items.is_empty() {
+            self.0.changed.notify_all();
+        }
     }
 }
