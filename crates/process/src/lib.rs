@@ -4,6 +4,13 @@
 //! It knows nothing of sessions, change sets, models or stores. A shell command enters as text and can only be
 //! started as an [`ApprovedCommand`], which only [`policy`] makes.
 
+pub mod display;
+mod environment;
+pub mod machine;
+pub mod policy;
+pub mod runner;
 mod tool;
 
+pub use environment::CommandEnvironment;
+pub use policy::ApprovedCommand;
 pub use tool::{Tool, ToolLimits, ToolOutput, ToolRunError, run_tool};

@@ -1,0 +1,134 @@
+//! How each part of a command ended, not only the last one (C06).
+//!
+//! A shell's exit status is that of its last pipeline's last stage: `tests | tail` is 0 whatever the tests did.
+//! Under bash two traps write the other statuses to a pipe of ours: before each command those of the pipeline
+//! before it, if one was not 0; at the end those of the last pipeline. The command line itself is passed
+//! unchanged. What cannot be known (another shell, `exec`, the command's own traps) is reported as unknown.
+
+use std::io::{self, PipeReader, Read};
+
+/// A pipeline that is over: the exit status of each stage, left to right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedPart {
+    pub statuses: Vec<i32>,
+    /// Its last simple command, shortened, where it could be told.
+    pub command: Option<String>,
+}
+
+/// What the shell reported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PartStatuses {
+    /// Pipelines before the last in which a stage did not end with 0; the first fifty.
+    pub(super) failed_before: Vec<EndedPart>,
+    /// The last pipeline. `None` when the shell did not come to its own end.
+    pub(super) last: Option<Vec<i32>>,
+}
+
+/// Most earlier failures that are kept.
+const MAX_FAILURES: usize = 50;
+
+/// The text to put before a command, on its first line so that line numbers in messages stay right.
+/// `None` when the command sets traps or traces itself and would be disturbed.
+pub(super) fn prelude(command: &str, descriptor: i32) -> Option<String> {
+    const DISTURBED: [&str; 6] = ["trap", "set -", "set +", "PIPESTATUS", "BASH_", "shopt"];
+    if DISTURBED.iter().any(|word| command.contains(word)) {
+        return None;
+    }
+    // `$_` is saved and given back, since a command may use it. A broken pipe must not kill a background shell.
+    let debug = format!(
+        r#"__part_statuses="${{PIPESTATUS[*]}}" __part_argument="$_"; [[ $__part_statuses == *[1-9]* ]] && printf "part %s|%.60s\n" "$__part_statuses" "${{__part_command-}}" >&{descriptor} 2>/dev/null; __part_command=${{BASH_COMMAND%%$'\n'*}}; : "$__part_argument""#
+    );
+    let exit = format!(
+        r#"__part_statuses="${{PIPESTATUS[*]}}"; printf "last %s|\n" "$__part_statuses" >&{descriptor} 2>/dev/null"#
+    );
+    Some(format!(
+        "set -T; trap {} EXIT; trap {} DEBUG; ",
+        quoted(&exit),
+        quoted(&debug)
+    ))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Reads the report without blocking and in bounded memory.
+pub(super) struct ReportReader {
+    pipe: Option<PipeReader>,
+    line: Vec<u8>,
+    statuses: PartStatuses,
+}
+
+impl ReportReader {
+    pub(super) fn new(pipe: PipeReader) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Self {
+            pipe: Some(pipe),
+            line: Vec::new(),
+            statuses: PartStatuses::default(),
+        })
+    }
+
+    pub(super) fn pipe(&self) -> Option<&PipeReader> {
+        self.pipe.as_ref()
+    }
+
+    pub(super) fn statuses(&self) -> PartStatuses {
+        self.statuses.clone()
+    }
+
+    pub(super) fn read_available(&mut self) {
+        let mut chunk = [0; 4096];
+        // A loop of failing commands may write faster than this reads; then the next round goes on.
+        for _ in 0..64 {
+            let Some(pipe) = &mut self.pipe else { return };
+            match pipe.read(&mut chunk) {
+                Ok(0) => self.pipe = None,
+                Ok(read) => chunk.iter().take(read).for_each(|byte| self.take(*byte)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => self.pipe = None,
+            }
+        }
+    }
+
+    fn take(&mut self, byte: u8) {
+        if byte != b'\n' {
+            if self.line.len() < 1024 {
+                self.line.push(byte);
+            }
+            return;
+        }
+        let line = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line);
+        let Some((kind, rest)) = text.split_once(' ') else {
+            return;
+        };
+        let Some((numbers, command)) = rest.split_once('|') else {
+            return;
+        };
+        let statuses: Vec<i32> = numbers
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|number| number.parse().ok())
+            .collect();
+        match kind {
+            "last" if !statuses.is_empty() => self.statuses.last = Some(statuses),
+            "part" if self.statuses.failed_before.len() < MAX_FAILURES => {
+                let part = EndedPart {
+                    statuses,
+                    command: (!command.is_empty()).then(|| command.to_owned()),
+                };
+                // Each stage of the next pipeline reports the one before it.
+                if self
+                    .statuses
+                    .failed_before
+                    .last()
+                    .is_none_or(|last| last.statuses != part.statuses)
+                {
+                    self.statuses.failed_before.push(part);
+                }
+            }
+            _ => {}
+        }
+    }
+}

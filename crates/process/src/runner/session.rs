@@ -1,0 +1,33 @@
+//! What has to happen between fork and exec, and cannot be said to the standard library safely.
+
+#![allow(unsafe_code)]
+
+use std::os::fd::RawFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::fd::BorrowedFd;
+use rustix::io::{FdFlags, fcntl_setfd};
+
+/// Makes the child the leader of its own session, and so of its own process group: it has no controlling
+/// terminal to ask on, and a signal to the group reaches all that stay in it. `kept` stays open in the child
+/// under the same number.
+///
+/// `kept` must stay open until the spawn has returned.
+pub(super) fn own_session(command: &mut Command, kept: Option<RawFd>) {
+    let hook = move || {
+        rustix::process::setsid()?;
+        if let Some(number) = kept {
+            // SAFETY: the caller keeps the descriptor open until the spawn has returned, and the child has its
+            // copy of it; the borrow ends with this statement.
+            let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+            fcntl_setfd(descriptor, FdFlags::empty())?;
+        }
+        Ok(())
+    };
+    // SAFETY: the hook runs in the forked child and makes two system calls through rustix, which go straight to
+    // the kernel: no allocation, no lock, nothing of the parent's state is touched.
+    unsafe {
+        command.pre_exec(hook);
+    }
+}

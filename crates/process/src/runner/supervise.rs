@@ -1,0 +1,383 @@
+//! One task per running command: waits for its end, its limit or a stop, ends what is left of the tree, and
+//! sends the one end event.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use protocol::CommandState;
+use tokio::process::Child;
+use tokio::sync::{mpsc, watch};
+
+use super::guard::{Watched, program_mark};
+use super::output::{Collected, ReaderControl, ReaderInput};
+use super::shell::{Directory, Invocation, ReportPipe, Shell};
+use super::tree::{Process, Tree};
+use super::{
+    CommandEnd, CommandEvent, EndRequest, EndedPart, Leftover, Outcome, RunOptions, RunningCommand,
+    SpawnError, StopHandle, output, shell,
+};
+use crate::machine::{CommandInput, next};
+use crate::policy::{ApprovedCommand, tables};
+
+/// How long after the shell's exit its children may take to end by themselves before they count as left over.
+const SETTLE: Duration = Duration::from_millis(150);
+
+pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<RunningCommand, SpawnError> {
+    let runtime = tokio::runtime::Handle::try_current().map_err(|_| SpawnError::NoRuntime)?;
+    if command.text().contains('\0') {
+        return Err(SpawnError::NulCharacter);
+    }
+    let directory = shell::directory(&options.cwd, &options.root).ok_or_else(|| SpawnError::Directory {
+        cwd: options.cwd.display().to_string(),
+        root: options.root.display().to_string(),
+    })?;
+    let shell = Shell::find();
+    let report = ReportPipe::new()?;
+    let reporting = report.script(shell, command.text());
+    let (report, script) = match &reporting {
+        Some(script) => (Some(report), script.as_str()),
+        None => (None, command.text()),
+    };
+    let (stdout, stdout_end) = io::pipe()?;
+    let (stderr, stderr_end) = io::pipe()?;
+    let mark = format!("{}-{}", program_mark(), uuid::Uuid::now_v7().simple());
+    let started = Instant::now();
+    let child = shell::spawn(Invocation {
+        shell,
+        script,
+        report: report.as_ref(),
+        cwd: &directory.path,
+        environment: &options.environment,
+        mark: &mark,
+        stdout: stdout_end,
+        stderr: stderr_end,
+    })?;
+    let pid = child
+        .id()
+        .ok_or_else(|| io::Error::other("the shell ended before it could be seen"))?;
+    let tree = Tree { leader: pid, mark };
+    // From here on the tree dies with this value, also when a step below fails or the runtime is shut down.
+    let unfinished = Unfinished {
+        tree: tree.clone(),
+        watched: Some(Watched::group(pid)),
+    };
+
+    let (send, events) = mpsc::channel(options.event_capacity.max(2));
+    let (request, requested) = watch::channel(None);
+    let Directory { path: cwd, note } = directory;
+    // The queue is new and has room, so this is the first event.
+    let _ = send.try_send(CommandEvent::Started {
+        pid,
+        cwd: cwd.clone(),
+    });
+    let reader = output::read(ReaderInput {
+        stdout,
+        stderr,
+        report: report.map(|pipe| pipe.read),
+        log: options.log,
+        keep: options.keep_output,
+        events: send.clone(),
+    })?;
+    let supervisor = Supervisor {
+        child,
+        tree,
+        unfinished,
+        reader,
+        requested,
+        events: send,
+        started,
+        time_limit: options.time_limit,
+        grace: options.grace,
+        leftover: options.leftover,
+        stage_commands: command.last_pipeline(),
+        cwd: cwd.clone(),
+        notes: note.into_iter().collect(),
+    };
+    runtime.spawn(supervisor.run());
+    Ok(RunningCommand {
+        pid,
+        cwd,
+        started,
+        events,
+        stop: StopHandle { request },
+    })
+}
+
+/// A tree whose end has not been seen. Dropped, it kills what it can find at once.
+struct Unfinished {
+    tree: Tree,
+    watched: Option<Watched>,
+}
+
+impl Unfinished {
+    fn finished(mut self) {
+        self.watched = None;
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if self.watched.take().is_some() {
+            self.tree.kill_now();
+        }
+    }
+}
+
+struct Supervisor {
+    child: Child,
+    tree: Tree,
+    unfinished: Unfinished,
+    reader: ReaderControl,
+    requested: watch::Receiver<Option<EndRequest>>,
+    events: mpsc::Sender<CommandEvent>,
+    started: Instant,
+    time_limit: Option<Duration>,
+    grace: Duration,
+    leftover: Leftover,
+    stage_commands: Vec<Option<String>>,
+    cwd: PathBuf,
+    notes: Vec<String>,
+}
+
+enum Cause {
+    Exited(io::Result<ExitStatus>),
+    TimeLimit,
+    Requested(EndRequest),
+}
+
+impl Supervisor {
+    async fn run(mut self) {
+        let cause = self.first_cause().await;
+        let (status, input, collected, still_running) = match cause {
+            Cause::Exited(status) => {
+                let (collected, still_running) = self.after_exit().await;
+                let status = status.ok();
+                let input = match status {
+                    Some(status) if status.success() => CommandInput::ExitedZero,
+                    _ => CommandInput::ExitedNonZero,
+                };
+                (status, input, collected, still_running)
+            }
+            Cause::TimeLimit => {
+                let limit = self.time_limit.unwrap_or_default();
+                self.notes.push(format!(
+                    "Stopped after its time limit of {} s.",
+                    limit.as_secs_f32()
+                ));
+                let (status, collected, survivors) = self.end_tree().await;
+                (status, CommandInput::TimeLimit, collected, survivors)
+            }
+            Cause::Requested(request) => {
+                let (status, collected, survivors) = self.end_tree().await;
+                let input = match request {
+                    EndRequest::Stop => CommandInput::TreeGone,
+                    EndRequest::Cancel => CommandInput::Cancel,
+                };
+                (status, input, collected, survivors)
+            }
+        };
+        let before = match input {
+            CommandInput::TreeGone => CommandState::Stopping,
+            _ => CommandState::Running,
+        };
+        // Every pair above is in the machine's table.
+        let state = next(before, input).unwrap_or(CommandState::Failed);
+        let end = end(Ending {
+            state,
+            status,
+            duration: self.started.elapsed(),
+            cwd: self.cwd,
+            collected,
+            still_running,
+            stage_commands: self.stage_commands,
+            notes: self.notes,
+        });
+        self.unfinished.finished();
+        // The receiver may be gone: then nobody wants the end.
+        let _ = self.events.send(CommandEvent::Ended(Box::new(end))).await;
+    }
+
+    async fn first_cause(&mut self) -> Cause {
+        let limit = async {
+            match self.time_limit {
+                Some(limit) => tokio::time::sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        let requested = async {
+            match self.requested.wait_for(Option::is_some).await {
+                Ok(request) => request.unwrap_or(EndRequest::Cancel),
+                Err(_) => EndRequest::Cancel,
+            }
+        };
+        tokio::select! {
+            // A request that comes with the exit is a request: the person pressed Stop.
+            biased;
+            request = requested => Cause::Requested(request),
+            () = limit => Cause::TimeLimit,
+            status = self.child.wait() => Cause::Exited(status),
+        }
+    }
+
+    /// The shell is gone; its children may not be.
+    async fn after_exit(&mut self) -> (Option<Collected>, Vec<Process>) {
+        let closed = tokio::time::timeout(SETTLE, self.reader.closed())
+            .await
+            .ok()
+            .flatten();
+        let mut left = self.members().await;
+        if !left.is_empty() {
+            tokio::time::sleep(SETTLE).await;
+            left = self.members().await;
+        }
+        let fate = match self.leftover {
+            Leftover::Kill if !left.is_empty() => {
+                let survivors = self.tree.kill(self.grace).await;
+                if survivors.is_empty() {
+                    "It was stopped."
+                } else {
+                    "It could not be stopped."
+                }
+            }
+            _ => "It was left running.",
+        };
+        for process in &left {
+            self.notes.push(format!(
+                "Still running when the command had ended: {} (process {}). {fate}",
+                process.command, process.pid
+            ));
+        }
+        let collected = match (closed, self.leftover) {
+            (Some(collected), _) => Some(collected),
+            (None, Leftover::Keep) if !left.is_empty() => self.reader.detach().await,
+            (None, _) => self.reader.finish().await,
+        };
+        (collected, left)
+    }
+
+    async fn members(&self) -> Vec<Process> {
+        let tree = self.tree.clone();
+        tokio::task::spawn_blocking(move || tree.members())
+            .await
+            .unwrap_or_default()
+    }
+
+    async fn end_tree(&mut self) -> (Option<ExitStatus>, Option<Collected>, Vec<Process>) {
+        let survivors = self.tree.kill(self.grace).await;
+        for process in &survivors {
+            self.notes.push(format!(
+                "{} (process {}) could not be stopped.",
+                process.command, process.pid
+            ));
+        }
+        let reaped = tokio::time::timeout(Duration::from_millis(200), self.child.wait()).await;
+        let collected = self.reader.finish().await;
+        (reaped.ok().and_then(Result::ok), collected, survivors)
+    }
+}
+
+struct Ending {
+    state: CommandState,
+    status: Option<ExitStatus>,
+    duration: Duration,
+    cwd: PathBuf,
+    collected: Option<Collected>,
+    still_running: Vec<Process>,
+    stage_commands: Vec<Option<String>>,
+    notes: Vec<String>,
+}
+
+fn end(ending: Ending) -> CommandEnd {
+    let Ending {
+        state,
+        status,
+        duration,
+        cwd,
+        collected,
+        still_running,
+        stage_commands,
+        mut notes,
+    } = ending;
+    let exit_code = status.and_then(|status| status.code());
+    let (output, parts) = match collected {
+        Some(collected) => {
+            if let Some(error) = collected.log_error {
+                notes.push(format!("The log is not complete: {error}."));
+            }
+            (collected.output, collected.parts)
+        }
+        None => {
+            notes.push("The output could not be read.".to_owned());
+            Default::default()
+        }
+    };
+    // When the shell ended with another status than its last pipeline (`exit 3`, `! grep`), it chose it itself.
+    let stages = parts.last.map(|last| match (last.last(), exit_code) {
+        (Some(status), Some(code)) if *status != code => vec![code],
+        _ => last,
+    });
+    let outcome = outcome(state, stages.as_deref(), &stage_commands, &parts.failed_before);
+    CommandEnd {
+        state,
+        exit_code,
+        signal: status.and_then(|status| status.signal()),
+        duration,
+        cwd,
+        stages,
+        failed_before: parts.failed_before,
+        outcome,
+        output,
+        still_running,
+        notes,
+    }
+}
+
+fn outcome(
+    state: CommandState,
+    stages: Option<&[i32]>,
+    commands: &[Option<String>],
+    failed_before: &[EndedPart],
+) -> Outcome {
+    if state != CommandState::Succeeded {
+        return Outcome::Failed;
+    }
+    let Some(stages) = stages else {
+        return Outcome::Unknown;
+    };
+    let earlier_stages = stages.split_last().map_or(&[][..], |(_, earlier)| earlier);
+    let mut failures = earlier_stages.iter().enumerate().filter(|(index, status)| {
+        !is_harmless(
+            **status,
+            commands
+                .get(*index)
+                .and_then(Option::as_deref)
+                .filter(|_| commands.len() == stages.len()),
+        )
+    });
+    let earlier_part = failed_before.iter().any(|part| match part.statuses.as_slice() {
+        [status] => *status == CLOSED_PIPE || !is_harmless(*status, part.command.as_deref()),
+        [earlier @ .., last] => *last != 0 || earlier.iter().any(|status| !is_harmless(*status, None)),
+        [] => false,
+    });
+    if failures.next().is_some() || earlier_part {
+        Outcome::PartFailed
+    } else {
+        Outcome::Passed
+    }
+}
+
+/// What a shell says of a program that wrote into a pipe whose reader had enough.
+const CLOSED_PIPE: i32 = 128 + 13;
+
+/// Whether a status is no failure: 0, a reader that had enough, or a "no" of a program that answers with 1.
+fn is_harmless(status: i32, command: Option<&str>) -> bool {
+    let answers = || {
+        command
+            .and_then(|command| command.split_whitespace().next())
+            .is_some_and(|name| tables::ANSWERS_WITH_ONE.contains(&name))
+    };
+    status == 0 || status == CLOSED_PIPE || (status == 1 && answers())
+}

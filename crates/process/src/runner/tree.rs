@@ -1,0 +1,210 @@
+//! Finds and ends all processes of one command, also those that left its group or session.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+use super::guard::MARK_VARIABLE;
+
+/// A process that a command left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+    /// Its command line, for a person; at most 200 characters.
+    pub command: String,
+}
+
+/// How a command's processes are told from all others: by session, by mark and by descent.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    /// The shell's id: also that of its session and its group.
+    pub(super) leader: u32,
+    pub(super) mark: String,
+}
+
+/// Between the polite signal and the one that cannot be ignored.
+pub(super) const DEFAULT_GRACE: Duration = Duration::from_millis(300);
+/// Most time spent on killing after the grace. What is left then (a process stuck in the kernel) is reported.
+const KILL_LIMIT: Duration = Duration::from_millis(1500);
+
+impl Tree {
+    /// The live members now. Zombies are not counted: they hold nothing and run nothing.
+    pub(super) fn members(&self) -> Vec<Process> {
+        let table = read_process_table();
+        self.member_ids(&table)
+            .into_iter()
+            .map(|pid| Process {
+                pid,
+                command: command_line(pid),
+            })
+            .collect()
+    }
+
+    fn member_ids(&self, table: &HashMap<u32, Entry>) -> Vec<u32> {
+        let marked = format!("{MARK_VARIABLE}={}", self.mark);
+        let own = std::process::id();
+        let mut members: HashSet<u32> = table
+            .iter()
+            .filter(|(pid, entry)| {
+                **pid != own
+                    && (entry.session == self.leader || **pid == self.leader || carries(**pid, &marked))
+            })
+            .map(|(pid, _)| *pid)
+            .collect();
+        loop {
+            let found: Vec<u32> = table
+                .iter()
+                .filter(|(pid, entry)| {
+                    !members.contains(pid) && members.contains(&entry.parent) && **pid != own
+                })
+                .map(|(pid, _)| *pid)
+                .collect();
+            if found.is_empty() {
+                break;
+            }
+            members.extend(found);
+        }
+        let mut live: Vec<u32> = members
+            .into_iter()
+            .filter(|pid| table.get(pid).is_some_and(|entry| entry.alive))
+            .collect();
+        live.sort_unstable();
+        live
+    }
+
+    /// Ends every member: asks with SIGTERM, waits for `grace`, then kills, looking again until none is left.
+    /// Returns what could not be killed.
+    pub(super) async fn kill(&self, grace: Duration) -> Vec<Process> {
+        let started = Instant::now();
+        let mut seen: HashSet<u32> = HashSet::new();
+        let mut asked: HashSet<u32> = HashSet::new();
+        loop {
+            let force = started.elapsed() >= grace;
+            let tree = self.clone();
+            let known = seen.clone();
+            let members = tokio::task::spawn_blocking(move || tree.members_or_known(&known))
+                .await
+                .unwrap_or_default();
+            seen.extend(&members);
+            if members.is_empty() {
+                return Vec::new();
+            }
+            if started.elapsed() >= grace + KILL_LIMIT {
+                return members
+                    .into_iter()
+                    .map(|pid| Process {
+                        pid,
+                        command: command_line(pid),
+                    })
+                    .collect();
+            }
+            if force {
+                signal_group(self.leader, Signal::KILL);
+                members.iter().for_each(|pid| signal(*pid, Signal::KILL));
+            } else {
+                for pid in &members {
+                    if asked.insert(*pid) {
+                        signal(*pid, Signal::TERM);
+                        // A stopped process acts on nothing but SIGKILL until it is continued.
+                        signal(*pid, Signal::CONT);
+                    }
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Kills without waiting, for a tree whose supervisor is going away. Three looks catch what forks meanwhile.
+    pub(super) fn kill_now(&self) {
+        for _ in 0..3 {
+            let members = self.member_ids(&read_process_table());
+            if members.is_empty() {
+                return;
+            }
+            signal_group(self.leader, Signal::KILL);
+            members.iter().for_each(|pid| signal(*pid, Signal::KILL));
+        }
+    }
+
+    /// Members, and processes that were members before: one that lost its parent and has no mark is remembered.
+    fn members_or_known(&self, known: &HashSet<u32>) -> Vec<u32> {
+        let table = read_process_table();
+        let mut members = self.member_ids(&table);
+        let remembered = known
+            .iter()
+            .filter(|pid| table.get(pid).is_some_and(|entry| entry.alive) && !members.contains(pid));
+        let remembered: Vec<u32> = remembered.copied().collect();
+        members.extend(remembered);
+        members
+    }
+}
+
+struct Entry {
+    parent: u32,
+    session: u32,
+    alive: bool,
+}
+
+fn read_process_table() -> HashMap<u32, Entry> {
+    let Ok(folders) = std::fs::read_dir("/proc") else {
+        return HashMap::new();
+    };
+    folders
+        .filter_map(|folder| {
+            let pid: u32 = folder.ok()?.file_name().to_str()?.parse().ok()?;
+            // Some program names are not UTF-8, and may contain spaces and parentheses: fields follow the last one.
+            let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+            let stat = String::from_utf8_lossy(&stat);
+            let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+            let state = fields.next()?;
+            let parent = fields.next()?.parse().ok()?;
+            let session = fields.nth(1)?.parse().ok()?;
+            Some((
+                pid,
+                Entry {
+                    parent,
+                    session,
+                    alive: !matches!(state, "Z" | "X"),
+                },
+            ))
+        })
+        .collect()
+}
+
+fn carries(pid: u32, marked: &str) -> bool {
+    std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+        environment
+            .split(|byte| *byte == 0)
+            .any(|entry| entry == marked.as_bytes())
+    })
+}
+
+fn command_line(pid: u32) -> String {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&line).replace('\0', " ");
+    let text: String = text
+        .trim_end()
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(200)
+        .collect();
+    if text.is_empty() {
+        format!("process {pid}")
+    } else {
+        text
+    }
+}
+
+/// A failure means that the process is gone already, which is the aim.
+fn signal(pid: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, signal);
+    }
+}
+
+fn signal_group(leader: u32, signal: Signal) {
+    if let Some(pid) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(pid, signal);
+    }
+}
