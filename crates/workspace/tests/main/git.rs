@@ -270,7 +270,10 @@ fn a_repository_cannot_make_us_run_anything() {
     }
     set("filter.z.required", "true");
     set("protocol.ext.allow", "always");
-    set("remote.origin.url", &format!("ext::{}", touch("ext")));
+    set(
+        "remote.origin.url",
+        &format!("ext::touch {}/MARK-ext", root.display()),
+    );
     set("remote.origin.promisor", "true");
     set("extensions.partialClone", "origin");
     place
