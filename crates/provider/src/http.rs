@@ -33,6 +33,9 @@ const ANSWER_LIMIT: usize = 64 << 20;
 const ERROR_BODY_LIMIT: usize = 64 << 10;
 const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
 
+/// How long a terminator is waited for when everything else of the answer has come.
+const AFTER_COMPLETE: Duration = Duration::from_secs(2);
+
 pub(crate) struct HttpTransport {
     adapter: Adapter,
     base_url: String,
@@ -194,7 +197,13 @@ impl HttpTransport {
         let mut events = SseByteStream::new(bounded(response, self.limits.idle));
         let mut parts = Vec::new();
         let mut anything = false;
-        while let Some(event) = events.next().await {
+        loop {
+            let next = events.next();
+            let next = match decoder.is_complete() {
+                true => timeout(AFTER_COMPLETE, next).await.unwrap_or(None),
+                false => next.await,
+            };
+            let Some(event) = next else { break };
             let event = event.map_err(|error| site.stream_error(&error, self.limits.idle))?;
             let Some(data) = event.data.filter(|data| !data.is_empty()) else {
                 continue;

@@ -108,12 +108,40 @@ fn identifier(text: &str, limit: usize) -> String {
 }
 
 fn parse(data: &str) -> Result<serde_json::Value, Fault> {
-    serde_json::from_str(data).map_err(|error| {
-        Fault::new(
-            ProviderErrorKind::StreamBroken,
-            format!("an event of the stream is damaged: {error}"),
-        )
-    })
+    serde_json::from_str(data)
+        .or_else(|error| serde_json::from_str(&without_lone_surrogates(data)).map_err(|_| error))
+        .map_err(|error| {
+            let words = format!("an event of the stream is damaged: {error}");
+            Fault::new(ProviderErrorKind::StreamBroken, words)
+        })
+}
+
+/// Servers that cut text between the two halves of a character write each half as an escape, which is no text on
+/// its own. One lost character is better than a lost answer.
+fn without_lone_surrogates(data: &str) -> String {
+    let code = |text: &str| {
+        let digits = text.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut out = String::with_capacity(data.len());
+    let mut rest = data;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let length = match (code(escape), escape.get(6..).and_then(code)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                out.push('\u{FFFD}');
+                rest = &escape[6..];
+                continue;
+            }
+            // The backslash and what it escapes, which may be a backslash.
+            _ => 1 + escape[1..].chars().next().map_or(0, char::len_utf8),
+        };
+        out.push_str(&escape[..length]);
+        rest = &escape[length..];
+    }
+    out + rest
 }
 
 /// A count that may be missing, null or, at some servers, a float.
@@ -122,4 +150,22 @@ fn count(value: &serde_json::Value) -> u64 {
         .as_u64()
         .or_else(|| value.as_f64().map(|number| number.max(0.0) as u64))
         .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_character_does_not_break_an_event() {
+        for (data, text) in [
+            (r#""a\ud83db""#, "a\u{FFFD}b"),
+            (r#""\ude00""#, "\u{FFFD}"),
+            (r#""\ud83d\ude00 \ud83d""#, "😀 \u{FFFD}"),
+            (r#""\\ud83d \ud83d\n""#, "\\ud83d \u{FFFD}\n"),
+        ] {
+            assert_eq!(parse(data).unwrap(), text, "{data}");
+        }
+        assert!(parse(r#""\ud8"#).is_err());
+    }
 }

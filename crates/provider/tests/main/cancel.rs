@@ -133,3 +133,28 @@ async fn headers_that_do_not_come_have_their_own_limit() {
     let events = crate::support::all(stream(config)).await;
     assert_eq!(failure(&events).kind, ProviderErrorKind::TimeoutFirstByte);
 }
+
+#[tokio::test]
+async fn requests_beyond_the_slots_wait_and_can_be_cancelled_while_they_do() {
+    let server = ModelServer::start("steps: [{ stall: true, repeat: always }]").await;
+    let gateway = Gateway::new([config(Family::Anthropic, &server)]);
+    let cancel = CancellationToken::new();
+    let mut running = Vec::new();
+    for _ in 0..8 {
+        let mut stream = gateway.stream(request(vec![Message::user("hello")]), CancellationToken::new());
+        assert!(matches!(stream.next().await, Some(ModelEvent::Started { .. })));
+        running.push(stream);
+    }
+    let mut ninth = gateway.stream(request(vec![Message::user("hello")]), cancel.clone());
+    let waiting = tokio::time::timeout(Duration::from_millis(100), ninth.next()).await;
+    assert!(waiting.is_err(), "{waiting:?}");
+    running.pop();
+    assert!(matches!(ninth.next().await, Some(ModelEvent::Started { .. })));
+    let mut tenth = gateway.stream(request(vec![Message::user("hello")]), cancel.clone());
+    cancel.cancel();
+    assert_eq!(
+        failure(&[tenth.next().await.unwrap()]).kind,
+        ProviderErrorKind::Cancelled
+    );
+    assert_eq!(server.requests().len(), 9);
+}
