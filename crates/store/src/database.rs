@@ -78,8 +78,9 @@ impl Database {
     }
 
     /// Opens for reading beside a writer in another process. A database of another version is refused as
-    /// newer, or read as it is when older: reading changes nothing, so it cannot migrate.
-    pub(crate) fn open_read_only(folder: &DataPath) -> Result<Database, OpenError> {
+    /// newer, or read as it is when older: reading changes nothing, so it cannot migrate. `None` when there are no
+    /// tables yet, because another process is just making them.
+    pub(crate) fn open_read_only(folder: &DataPath) -> Result<Option<Database>, OpenError> {
         let path = file_in(folder);
         let failed = |error| fail("open the database", path.as_path(), error);
         let connection = read_only(path.as_path()).map_err(failed)?;
@@ -91,7 +92,10 @@ impl Database {
                 known: schema::current(),
             });
         }
-        Ok(Self::ready(connection, path)?)
+        match version {
+            0 => Ok(None),
+            _ => Ok(Some(Self::ready(connection, path)?)),
+        }
     }
 
     fn ready(connection: Connection, path: DataPath) -> Result<Database, StoreError> {

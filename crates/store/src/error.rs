@@ -158,9 +158,15 @@ pub enum OpenError {
         found: i64,
         known: i64,
     },
-    /// Only from read-only opening and salvage: nothing was ever stored for this folder.
+    /// Only from read-only opening, relinking and salvage: nothing was ever stored for this folder.
     #[error("nothing is stored for {}", root.display())]
     Absent { root: PathBuf },
+    #[error("the data of {} was not given to {}: {reason}", from.display(), to.display())]
+    NotRelinked {
+        from: PathBuf,
+        to: PathBuf,
+        reason: &'static str,
+    },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -214,6 +220,16 @@ impl From<OpenError> for RuntimeError {
                 format!("Nothing is stored for {} yet.", root.display()),
             )
             .action("Start a session there first."),
+            OpenError::NotRelinked { from, to, reason } => RuntimeError::new(
+                ErrorCode::RequestInvalid,
+                format!(
+                    "The conversations of {} were not given to {}.",
+                    from.display(),
+                    to.display()
+                ),
+            )
+            .because(format!("{reason}."))
+            .action("Open each folder by itself: every one keeps its own conversations."),
             OpenError::Store(error) => error.into(),
         }
     }

@@ -130,7 +130,7 @@ impl DataHome {
     }
 }
 
-/// The sub-folders of `folder`; none when it does not exist.
+/// The sub-folders of `folder` without hidden ones; none when it does not exist.
 pub(crate) fn subfolders(folder: &DataPath) -> io::Result<Vec<DataPath>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -139,7 +139,8 @@ pub(crate) fn subfolders(folder: &DataPath) -> io::Result<Vec<DataPath>> {
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if !hidden && entry.file_type()?.is_dir() {
             found.push(DataPath(entry.path()));
         }
     }

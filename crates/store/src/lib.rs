@@ -29,6 +29,7 @@ mod lock;
 pub mod log;
 mod messages;
 pub mod redact;
+mod relink;
 mod salvage;
 mod schema;
 mod scratch;

@@ -158,6 +158,11 @@ pub enum LogEvent {
     Recovery {
         repairs: u64,
     },
+    /// A failure with nobody to return it to, for example while the program ends.
+    Unreported {
+        place: String,
+        code: ErrorCode,
+    },
     /// A flag that cannot be switched on in this version was set, or a tool behind it was called.
     IslandActivationAttempted {
         flag: String,

@@ -18,41 +18,13 @@ use crate::{DataHome, SettingsError, StoreError, home::DataPath};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
-    /// By the id that `--provider` takes.
-    pub providers: BTreeMap<String, ProviderEntry>,
+    /// By the id that `--provider` takes. The shape of an entry is the provider gateway's own.
+    pub providers: BTreeMap<String, Value>,
     pub default_provider: Option<String>,
     pub default_model: Option<String>,
     pub default_mode: Mode,
     pub store: StoreSettings,
     pub flags: RuntimeFeatureFlags,
-}
-
-/// A model provider. What is absent has the family's default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ProviderEntry {
-    /// "anthropic", "openai" or "scripted"; when absent, the id names the family. Text, so that a family of a
-    /// newer version costs only this entry.
-    pub family: Option<String>,
-    pub base_url: Option<String>,
-    pub model: Option<String>,
-    /// The environment variable that holds the key. Never the key itself.
-    pub api_key_env: Option<String>,
-    /// The scenario file of a scripted provider.
-    pub scenario: Option<String>,
-    /// By model name.
-    pub prices: BTreeMap<String, Price>,
-}
-
-/// US dollars for a million tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Price {
-    pub input_per_million: f64,
-    pub output_per_million: f64,
-    /// As input where absent.
-    pub cache_read_per_million: Option<f64>,
-    pub cache_write_per_million: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -117,7 +117,7 @@ impl Store {
         if !database::file_in(&folder).as_path().exists() {
             return Err(absent());
         }
-        let database = Database::open_read_only(&folder)?;
+        let database = Database::open_read_only(&folder)?.ok_or_else(absent)?;
         let identity = database
             .read("read the workspace's identity", database::identity)?
             .or_else(|| identity::read(&folder))

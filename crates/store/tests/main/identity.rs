@@ -156,3 +156,41 @@ fn data_home_comes_from_the_environment() {
     let home = DataHome::from_environment(|_| Some("".into())).unwrap();
     assert!(home.path().ends_with("vibe-coder"), "{}", home.path().display());
 }
+
+/// S03: what cannot be found by its identity can be given to the folder it belongs to.
+#[test]
+fn data_of_a_project_moved_to_another_disk_is_relinked_on_request() {
+    let place = Place::new();
+    let store = place.open();
+    let context = store.context_id().clone();
+    append(&store, created("kept"));
+    store.put_session(&session_row("a")).unwrap();
+    drop(store);
+    let from = fs::canonicalize(&place.root).unwrap();
+    let moved = place.path("moved");
+    fs::create_dir(&moved).unwrap();
+
+    let error = Store::relink(&place.home, &from, &moved).unwrap_err();
+    assert!(matches!(error, OpenError::NotRelinked { .. }), "{error}");
+    fs::remove_dir(&place.root).unwrap();
+    drop(open(&place.home, &moved));
+    Store::relink(&place.home, &from, &moved).unwrap();
+    let (store, notes) = open(&place.home, &moved);
+    assert_eq!((store.context_id(), sequence(&store)), (&context, vec![1]));
+    assert_eq!(notes, Vec::<String>::new());
+    drop(store);
+
+    assert!(matches!(
+        Store::relink(&place.home, &from, &moved),
+        Err(OpenError::Absent { .. })
+    ));
+    let other = place.path("other");
+    fs::create_dir(&other).unwrap();
+    append(&open(&place.home, &other).0, created("its own"));
+    fs::remove_dir(&moved).unwrap();
+    let moved = fs::canonicalize(place.folder.path()).unwrap().join("moved");
+    assert!(matches!(
+        Store::relink(&place.home, &moved, &other),
+        Err(OpenError::NotRelinked { .. })
+    ));
+}
