@@ -1,1 +1,59 @@
-fn main() {}
+//! The command line: one verb, one engine, one answer.
+//!
+//! Owns arguments, what is printed, and exit codes. Everything it does goes through the engine's wire contract, the
+//! same that a window or another editor uses.
+
+mod args;
+mod changes;
+mod connect;
+mod demo;
+mod doctor;
+mod engine_mode;
+mod exec;
+mod exit;
+mod output;
+mod sessions;
+mod settings;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{
+    args::{Arguments, Verb},
+    exit::Exit,
+};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::for_usage(&error),
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return output::fatal(&protocol::RuntimeError::internal(error)).into(),
+    };
+    let exit = runtime.block_on(run(arguments));
+    // A read that ignores cancellation must not hold up the end; nothing that writes is left by now.
+    runtime.shutdown_background();
+    exit.into()
+}
+
+async fn run(arguments: Arguments) -> Exit {
+    let common = arguments.common;
+    let done = match arguments.verb {
+        Verb::Exec(arguments) => exec::run(common, arguments).await,
+        Verb::Changes(arguments) => changes::run(common, arguments).await,
+        Verb::Sessions(arguments) => sessions::run(common, arguments).await,
+        Verb::Settings(arguments) => settings::run(arguments),
+        Verb::Doctor(arguments) => doctor::run(common, arguments),
+        Verb::Demo(arguments) => demo::run(arguments).await,
+        Verb::Engine => engine_mode::run(common).await,
+    };
+    done.unwrap_or_else(|error| output::fatal(&error))
+}

@@ -1,7 +1,6 @@
 //! Puts the layers of §21.1 together. Text lives in `layers/*.md`; a change there changes the golden tests.
 
-use protocol::Mode;
-use serde::{Deserialize, Serialize};
+use protocol::{Mode, ToolSchema};
 
 use crate::budget::{TokenBudgetManager, cut_to_tokens};
 
@@ -25,14 +24,6 @@ fn mode_layer(mode: Mode) -> &'static str {
 pub struct Instructions {
     pub path: String,
     pub text: String,
-}
-
-/// A tool as the model sees it; `parameters` is a JSON Schema.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolSchema {
-    pub name: String,
-    pub description: String,
-    pub parameters: serde_json::Value,
 }
 
 #[derive(Clone, Debug)]

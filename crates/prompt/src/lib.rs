@@ -9,5 +9,5 @@ pub mod compose;
 pub mod pack;
 
 pub use budget::TokenBudgetManager;
-pub use compose::{Instructions, PromptBundle, PromptRequest, ToolSchema, compose};
+pub use compose::{Instructions, PromptBundle, PromptRequest, compose};
 pub use pack::{ContextPack, ContextSource, Omitted, SourceKind};

@@ -20,7 +20,7 @@ pub use event::{EventBody, EventEnvelope, ItemDelta};
 pub use ids::*;
 pub use state::{ChangeSetStatus, CommandState, ProviderRequestState, SessionState, SessionStatus};
 pub use timeline::{ItemKind, ItemStatus, TimelineItem};
-pub use tool::{ArtifactRef, ToolClass, ToolError, ToolId, ToolResult};
+pub use tool::{ArtifactRef, ToolClass, ToolError, ToolId, ToolResult, ToolSchema};
 pub use usage::Usage;
 
 /// Milliseconds since the Unix epoch.

@@ -31,6 +31,12 @@ macro_rules! methods {
         $(impl Method for $params {
             const NAME: &'static str = $name;
             type Result = $result;
+        }
+
+        impl From<$params> for Request {
+            fn from(params: $params) -> Self {
+                Request::$variant(params)
+            }
         })*
     };
 }

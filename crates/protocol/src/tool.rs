@@ -60,6 +60,15 @@ tools! {
     RunCommand = "run_command", Execute;
 }
 
+/// A tool as a model is told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSchema {
+    pub name: String,
+    pub description: String,
+    /// A JSON Schema of type object.
+    pub parameters: serde_json::Value,
+}
+
 /// A stored file beside the event log: a whole command log, an exported diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,0 +1,210 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A local-first AI coding assistant: it drafts changes and tests them; only what you accept reaches your files.
+#[derive(Debug, Parser)]
+#[command(name = "vibe-coder", version, propagate_version = true)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Debug, Args)]
+pub struct Common {
+    /// The folder to work in (default: the current one)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Allow `/` or the home folder as the workspace
+    #[arg(long, global = true)]
+    pub allow_wide_workspace: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Work on one request and propose changes
+    Exec(Exec),
+    /// Review proposed changes: list, show, accept, reject, undo, redo
+    Changes(Changes),
+    /// Earlier work: list, show, resume, export, search
+    Sessions(Sessions),
+    /// Read or change settings
+    Settings(Settings),
+    /// Say what works on this machine
+    Doctor(Doctor),
+    /// A full run without a key: a sample repository, a failing test, a fix, a review
+    Demo(Demo),
+    /// The wire contract on standard input and output, one JSON object a line
+    #[command(hide = true)]
+    Engine,
+}
+
+#[derive(Debug, Args)]
+pub struct Exec {
+    /// ask: answers only; edit: proposes changes; agent: also runs commands and repairs
+    #[arg(long, value_name = "MODE", default_value = "agent", value_parser = ["ask", "edit", "agent"])]
+    pub mode: String,
+    /// anthropic, openai, scripted, or one from the settings
+    #[arg(long, value_name = "ID")]
+    pub provider: Option<String>,
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// Print events as JSON, one a line, then one result line
+    #[arg(long)]
+    pub json: bool,
+    /// What to do with the proposed changes at the end
+    #[arg(long, value_enum, default_value_t = Accept::None)]
+    pub accept: Accept,
+    /// What becomes of a call that needs a person
+    #[arg(long, value_enum, default_value_t = ApprovalChoice::Deny)]
+    pub approvals: ApprovalChoice,
+    /// Go on with an earlier session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// End the turn after this many seconds
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: Option<u64>,
+    /// The request; `-` reads it from standard input
+    pub prompt: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Accept {
+    None,
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ApprovalChoice {
+    Deny,
+    Allow,
+}
+
+#[derive(Debug, Args)]
+pub struct Changes {
+    #[command(subcommand)]
+    pub verb: ChangesVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ChangesVerb {
+    /// Every change set of the workspace, newest last
+    List {
+        #[arg(long)]
+        json: bool,
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+    },
+    /// The pending difference, as a diff
+    Show {
+        /// Default: the newest that waits for review
+        id: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write proposed changes to the files
+    Accept(Decide),
+    /// Drop proposed changes; files stay as they are
+    Reject(Decide),
+    /// Take back what an accept wrote, keeping edits made since
+    Undo {
+        /// Default: the latest accept
+        id: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write again what was undone
+    Redo {
+        /// Default: the latest undo
+        id: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Decide {
+    /// Default: the newest that waits for review
+    pub id: Option<String>,
+    /// Only this file
+    #[arg(long, value_name = "PATH")]
+    pub file: Option<String>,
+    /// Only this hunk of the file, as numbered by `changes show`
+    #[arg(long, value_name = "N", requires = "file", value_parser = clap::value_parser!(u32).range(1..))]
+    pub hunk: Option<u32>,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Sessions {
+    #[command(subcommand)]
+    pub verb: SessionsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SessionsVerb {
+    /// All sessions of the workspace; interrupted ones first
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// One session's timeline
+    Show {
+        id: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Mend what a crash interrupted and show where the session stands
+    Resume {
+        id: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Everything stored about a session, one JSON record a line
+    Export { id: String },
+    /// Find messages by their words
+    Search {
+        query: String,
+        #[arg(long)]
+        json: bool,
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Settings {
+    #[command(subcommand)]
+    pub verb: SettingsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SettingsVerb {
+    /// Print one setting, or all
+    Get { key: Option<String> },
+    /// Set one, for example `providers.openai.baseUrl http://localhost:8080/v1`
+    Set { key: String, value: String },
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    #[arg(long)]
+    pub json: bool,
+    /// Save what is readable of a damaged database into a new one; the damaged one is kept
+    #[arg(long)]
+    pub salvage: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Where to put the sample repository (default: a new temporary folder)
+    #[arg(long, value_name = "DIR")]
+    pub into: Option<PathBuf>,
+    #[arg(long)]
+    pub json: bool,
+}

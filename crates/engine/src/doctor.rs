@@ -1,0 +1,197 @@
+//! What works on this machine and in this workspace, checked by doing it. Changes nothing but, when asked, saves what
+//! is readable of a damaged database.
+
+use protocol::RuntimeError;
+use serde::Serialize;
+use store::{OpenError, Store};
+use workspace::{Workspace, git};
+
+use crate::{EngineConfig, engine::provider_settings};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckStatus {
+    Works,
+    /// Usable, with something missing that is named.
+    Limited,
+    Failed,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    pub name: &'static str,
+    pub status: CheckStatus,
+    pub detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+}
+
+impl Check {
+    fn works(name: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            name,
+            status: CheckStatus::Works,
+            detail: detail.into(),
+            action: None,
+        }
+    }
+
+    fn failed(name: &'static str, error: RuntimeError) -> Self {
+        let detail = match &error.detail {
+            Some(detail) => format!("{} {detail}", error.message),
+            None => error.message,
+        };
+        Self {
+            name,
+            status: CheckStatus::Failed,
+            detail,
+            action: error.user_action,
+        }
+    }
+
+    fn limited(name: &'static str, detail: impl Into<String>, action: impl Into<String>) -> Self {
+        Self {
+            name,
+            status: CheckStatus::Limited,
+            detail: detail.into(),
+            action: Some(action.into()),
+        }
+    }
+}
+
+pub fn examine(config: &EngineConfig) -> Vec<Check> {
+    let mut checks = vec![Check::works(
+        "program",
+        format!(
+            "vibe-coder {} on {} {}",
+            env!("CARGO_PKG_VERSION"),
+            std::env::consts::OS,
+            std::env::consts::ARCH
+        ),
+    )];
+    checks.push(settings(config));
+    let workspace = match Workspace::open(&config.workspace, config.breadth) {
+        Ok(workspace) => {
+            checks.push(Check::works("workspace", workspace.root().display().to_string()));
+            Some(workspace)
+        }
+        Err(error) => {
+            checks.push(Check::failed("workspace", error.into()));
+            None
+        }
+    };
+    if let Some(workspace) = &workspace {
+        checks.push(data(config, workspace));
+        checks.push(repository(workspace));
+    }
+    checks.extend(providers(config));
+    checks.push(isolation());
+    checks
+}
+
+fn settings(config: &EngineConfig) -> Check {
+    match config.home.settings() {
+        Ok(_) => Check::works(
+            "settings",
+            config.home.path().join("settings.json").display().to_string(),
+        ),
+        Err(error) => Check::failed("settings", error.into()),
+    }
+}
+
+fn data(config: &EngineConfig, workspace: &Workspace) -> Check {
+    const NAME: &str = "data";
+    match Store::open_read_only(&config.home, workspace.root()) {
+        Ok(store) => match store.check() {
+            Ok(problems) if problems.is_empty() => {
+                Check::works(NAME, format!("{} is whole", store.data_folder().display()))
+            }
+            Ok(problems) => Check::limited(
+                NAME,
+                problems.join(" "),
+                "Everything else is intact. `vibe-coder doctor --salvage` copies what is readable into a new database.",
+            ),
+            Err(error) => damaged(error.into()),
+        },
+        Err(OpenError::Absent { .. }) => Check::works(NAME, "nothing is stored for this workspace yet"),
+        Err(error) => damaged(error.into()),
+    }
+}
+
+fn damaged(error: RuntimeError) -> Check {
+    Check::failed(
+        "data",
+        error.action("`vibe-coder doctor --salvage` copies what is readable into a new database and keeps the damaged one."),
+    )
+}
+
+fn repository(workspace: &Workspace) -> Check {
+    match git::status(workspace) {
+        Ok(status) => {
+            let branch = status.branch.unwrap_or_else(|| "no branch".to_owned());
+            Check::works("git", format!("{branch}, {} changed files", status.entries.len()))
+        }
+        Err(error) => {
+            let error = RuntimeError::from(error);
+            Check::limited(
+                "git",
+                error.message,
+                "Everything works without git; git status and diff do not.",
+            )
+        }
+    }
+}
+
+fn providers(config: &EngineConfig) -> Vec<Check> {
+    let settings = match provider_settings(&config.home) {
+        Ok(settings) => settings,
+        Err(error) => return vec![Check::failed("providers", error)],
+    };
+    let lookup = |name: &str| config.environment.get(name).map(str::to_owned);
+    let default = provider::presets::default_provider(&settings, &lookup);
+    provider::presets::known(&settings)
+        .into_iter()
+        .map(|id| {
+            let chosen = if id == default { ", used by default" } else { "" };
+            match provider::presets::resolve(id, &settings, &lookup) {
+                Ok(found) => Check::works(
+                    "provider",
+                    format!("{id}: {} at {}{chosen}", found.model, found.base_url),
+                ),
+                Err(error) => {
+                    let error = RuntimeError::from(error);
+                    let action = error.user_action.unwrap_or_default();
+                    Check::limited("provider", format!("{id}: {}", error.message), action)
+                }
+            }
+        })
+        .collect()
+}
+
+fn isolation() -> Check {
+    Check::limited(
+        "commands",
+        "run in the workspace, or in a plain copy of it with the proposed changes when there are any; no sandbox",
+        "Commands that could do harm are asked about or refused, see the approvals of each run.",
+    )
+}
+
+/// Moves a damaged database aside and copies over what can be read. Returns what was done, in words.
+pub fn salvage(config: &EngineConfig) -> Result<Vec<String>, RuntimeError> {
+    let workspace = Workspace::open(&config.workspace, config.breadth)?;
+    let report = Store::salvage(&config.home, workspace.root())?;
+    let mut lines: Vec<String> = report
+        .kept_as
+        .iter()
+        .map(|path| format!("The damaged database is kept as {}.", path.display()))
+        .collect();
+    lines.extend(
+        report
+            .recovered
+            .iter()
+            .map(|(what, count)| format!("Saved {count} {what}.")),
+    );
+    lines.extend(report.lost.iter().map(|what| format!("Lost: {what}")));
+    Ok(lines)
+}

@@ -1,0 +1,255 @@
+//! Opens the rooms of one workspace, keeps the live sessions, and ends everything it started.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ffi::OsString,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use changeset::ChangeSets;
+use protocol::{ErrorCode, EventBody, Millis, RuntimeError, SessionId, request::Request};
+use provider::{Gateway, ProviderSettings, presets};
+use serde_json::Value;
+use store::{DataHome, Durability, Redactor, Store, log::Log};
+use tokio::task::JoinSet;
+use workspace::{Breadth, Workspace};
+
+use crate::{
+    events::{EventSink, Subscription},
+    requests,
+    rooms::Rooms,
+    session::{Session, recovery},
+};
+
+/// The environment variables the process started with; read once, never written.
+#[derive(Clone, Debug, Default)]
+pub struct Environment(Arc<BTreeMap<String, String>>);
+
+impl Environment {
+    /// Of this process. Variables that are not UTF-8 are none of ours.
+    pub fn of_process() -> Self {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self(Arc::new(variables.collect()))
+    }
+
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
+        self.0.iter().map(|(name, value)| (name.into(), value.into()))
+    }
+
+    pub fn with(&self, name: &str, value: &str) -> Self {
+        let mut variables = BTreeMap::clone(&self.0);
+        variables.insert(name.to_owned(), value.to_owned());
+        Self(Arc::new(variables))
+    }
+}
+
+/// The provider and model a turn uses.
+pub(crate) struct Chosen {
+    pub provider: String,
+    pub model: String,
+}
+
+pub struct EngineConfig {
+    pub workspace: PathBuf,
+    /// Whether `/` and the home folder may be opened.
+    pub breadth: Breadth,
+    pub home: DataHome,
+    pub environment: Environment,
+    /// How long to wait for another process that has the workspace open.
+    pub lock_wait: Duration,
+}
+
+/// A handle; clones share the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    rooms: Arc<Rooms>,
+    recovered: Vec<String>,
+    providers: ProviderSettings,
+    default_model: Option<String>,
+    sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
+    turns: Mutex<JoinSet<()>>,
+}
+
+impl Engine {
+    /// Opens the workspace and mends what a crash left behind. Nothing is started.
+    pub fn open(config: EngineConfig) -> Result<Self, RuntimeError> {
+        // Read first: bad settings are told before anything is created.
+        let settings = config.home.settings()?;
+        let providers = provider_settings(&config.home)?;
+        let workspace = Workspace::open(&config.workspace, config.breadth)?;
+        let (store, mut recovered) = Store::open(&config.home, workspace.root(), config.lock_wait)?;
+        let variables = config.environment.clone();
+        let lookup = move |name: &str| variables.get(name).map(str::to_owned);
+        let configs = presets::resolve_all(&providers, &lookup);
+        let keys = configs
+            .iter()
+            .filter_map(|provider| lookup(provider.key_variable.as_deref()?));
+        let redactor = Redactor::new(keys);
+        let log = Log::new(&config.home, redactor.clone());
+        let sink = EventSink::new(store.clone(), redactor, log, now);
+        let (changes, mended) = ChangeSets::open(store.clone(), workspace.clone())?;
+        recovered.extend(mended);
+        recovered.extend(recovery::mend_sessions(&store, &sink, &changes)?);
+        if !recovered.is_empty() {
+            sink.emit(
+                None,
+                EventBody::Recovered {
+                    notes: recovered.clone(),
+                },
+                Durability::Normal,
+            )?;
+        }
+        let workspace_name = workspace
+            .root()
+            .file_name()
+            .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned());
+        let rooms = Rooms {
+            store,
+            sink,
+            workspace,
+            workspace_name,
+            changes,
+            gateway: Gateway::new(configs),
+            environment: config.environment,
+        };
+        Ok(Self {
+            inner: Arc::new(Inner {
+                rooms: Arc::new(rooms),
+                recovered,
+                providers,
+                default_model: settings.default_model,
+                sessions: Mutex::default(),
+                turns: Mutex::default(),
+            }),
+        })
+    }
+
+    pub async fn handle(&self, request: Request) -> Result<Value, RuntimeError> {
+        requests::handle(self, request).await
+    }
+
+    /// Everything after `from_seq`, then live.
+    pub fn subscribe(&self, from_seq: u64) -> Subscription {
+        self.inner.rooms.sink.subscribe(from_seq)
+    }
+
+    /// Cancels running turns and waits for their ends. Safe to call twice.
+    pub async fn shutdown(&self) {
+        for session in self.live_sessions() {
+            if let Err(error) = session.cancel() {
+                self.log_failure("shutdown.cancel", &error);
+            }
+        }
+        let mut turns = std::mem::take(&mut *lock(&self.inner.turns));
+        while turns.join_next().await.is_some() {}
+    }
+
+    pub(crate) fn rooms(&self) -> &Rooms {
+        &self.inner.rooms
+    }
+
+    pub(crate) fn shared_rooms(&self) -> Arc<Rooms> {
+        self.inner.rooms.clone()
+    }
+
+    pub(crate) fn recovered(&self) -> &[String] {
+        &self.inner.recovered
+    }
+
+    /// The provider and model of a turn, with everything checked that can be known before the first request.
+    pub(crate) fn choose_model(
+        &self,
+        provider: Option<String>,
+        model: Option<String>,
+    ) -> Result<Chosen, RuntimeError> {
+        let environment = &self.inner.rooms.environment;
+        let lookup = |name: &str| environment.get(name).map(str::to_owned);
+        let provider = provider.unwrap_or_else(|| presets::default_provider(&self.inner.providers, &lookup));
+        let config = presets::resolve(&provider, &self.inner.providers, &lookup)?;
+        self.inner.rooms.gateway.check(&provider)?;
+        let model = model
+            .or_else(|| self.inner.default_model.clone())
+            .unwrap_or(config.model);
+        Ok(Chosen { provider, model })
+    }
+
+    /// The live session, loaded when this is its first use.
+    pub(crate) fn session(&self, id: &SessionId) -> Result<Arc<Session>, RuntimeError> {
+        let mut sessions = lock(&self.inner.sessions);
+        if let Some(session) = sessions.get(id) {
+            return Ok(session.clone());
+        }
+        let rooms = &self.inner.rooms;
+        let row = rooms.store.session(id)?.ok_or_else(|| {
+            RuntimeError::new(
+                ErrorCode::SessionNotFound,
+                format!("There is no session {id} in this workspace."),
+            )
+            .action("`vibe-coder sessions list` shows the sessions of a workspace.")
+        })?;
+        let session = Session::new(row, rooms.store.clone(), rooms.sink.clone());
+        sessions.insert(id.clone(), session.clone());
+        Ok(session)
+    }
+
+    pub(crate) fn live_sessions(&self) -> Vec<Arc<Session>> {
+        lock(&self.inner.sessions).values().cloned().collect()
+    }
+
+    pub(crate) fn spawn_turn(&self, turn: impl Future<Output = ()> + Send + 'static) {
+        let mut turns = lock(&self.inner.turns);
+        while turns.try_join_next().is_some() {}
+        turns.spawn(turn);
+    }
+
+    pub(crate) fn log_failure(&self, what: &str, error: &RuntimeError) {
+        self.inner.rooms.log_failure(what, error);
+    }
+}
+
+/// What the settings say of providers.
+pub(crate) fn provider_settings(home: &DataHome) -> Result<ProviderSettings, RuntimeError> {
+    let settings = home.settings()?;
+    let mut providers = BTreeMap::new();
+    for (id, entry) in settings.providers {
+        providers.insert(
+            id.clone(),
+            serde_json::from_value(entry).map_err(|error| bad_provider(&id, &error))?,
+        );
+    }
+    Ok(ProviderSettings {
+        default_provider: settings.default_provider,
+        providers,
+    })
+}
+
+fn bad_provider(id: &str, error: &serde_json::Error) -> RuntimeError {
+    RuntimeError::new(
+        ErrorCode::SettingsInvalid,
+        format!("The settings of the provider {id} cannot be used."),
+    )
+    .because(error)
+    .action(format!(
+        "Correct them with `vibe-coder settings set providers.{id}.…`, or in settings.json."
+    ))
+}
+
+fn now() -> Millis {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,104 @@
+//! The user's decisions about proposed changes. What a decision does to files happens in `changeset`; here it is
+//! announced and the session moves on.
+
+use changeset::Applied;
+use protocol::{
+    ChangeSet, ChangeSetId, ChangeSetStatus, ErrorCode, EventBody, RuntimeError, SessionState,
+    request::{
+        ChangesDecideParams, ChangesListParams, ChangesListResult, ChangesRedoParams, ChangesRejectParams,
+        ChangesResult, ChangesShowParams, ChangesShowResult, ChangesUndoParams,
+    },
+};
+use store::Durability;
+
+use crate::{Engine, session::SessionInput};
+
+pub fn list(engine: &Engine, params: &ChangesListParams) -> Result<ChangesListResult, RuntimeError> {
+    Ok(ChangesListResult {
+        change_sets: engine.rooms().changes.list(params.session_id.as_ref())?,
+    })
+}
+
+pub fn show(engine: &Engine, params: &ChangesShowParams) -> Result<ChangesShowResult, RuntimeError> {
+    let id = wanted(engine, params.id.as_ref())?;
+    let changes = &engine.rooms().changes;
+    Ok(ChangesShowResult {
+        change_set: changes.get(&id)?,
+        diff: changes.diff(&id)?,
+    })
+}
+
+pub fn accept(engine: &Engine, params: &ChangesDecideParams) -> Result<ChangesResult, RuntimeError> {
+    let id = wanted(engine, params.id.as_ref())?;
+    let accepted = engine.rooms().changes.accept(&id, &params.selection);
+    if accepted.is_err() {
+        // A conflict is a new state of the set, which everyone must learn.
+        announce(engine, &engine.rooms().changes.get(&id)?)?;
+    }
+    report(engine, accepted?)
+}
+
+pub fn reject(engine: &Engine, params: &ChangesRejectParams) -> Result<ChangesResult, RuntimeError> {
+    let id = wanted(engine, params.id.as_ref())?;
+    let rejected = engine.rooms().changes.reject(&id, &params.selection)?;
+    report(engine, rejected)
+}
+
+pub fn undo(engine: &Engine, params: &ChangesUndoParams) -> Result<ChangesResult, RuntimeError> {
+    let undone = engine.rooms().changes.undo(params.id.as_ref())?;
+    report(engine, undone)
+}
+
+pub fn redo(engine: &Engine, params: &ChangesRedoParams) -> Result<ChangesResult, RuntimeError> {
+    let redone = engine.rooms().changes.redo(params.id.as_ref())?;
+    report(engine, redone)
+}
+
+/// The set that is named, or the newest one that waits for a decision.
+fn wanted(engine: &Engine, id: Option<&ChangeSetId>) -> Result<ChangeSetId, RuntimeError> {
+    if let Some(id) = id {
+        return Ok(id.clone());
+    }
+    let newest = engine
+        .rooms()
+        .changes
+        .list(None)?
+        .into_iter()
+        .filter(|set| set.status.is_open())
+        .next_back();
+    newest.map(|set| set.id).ok_or_else(|| {
+        RuntimeError::new(ErrorCode::ChangesNotFound, "No changes wait for review.")
+            .action("`vibe-coder changes list` shows earlier ones; name one by its id.")
+    })
+}
+
+fn report(engine: &Engine, applied: Applied) -> Result<ChangesResult, RuntimeError> {
+    announce(engine, &applied.change_set)?;
+    Ok(ChangesResult {
+        change_set: applied.change_set,
+        files_written: applied.files_written,
+        notes: applied.notes,
+    })
+}
+
+fn announce(engine: &Engine, set: &ChangeSet) -> Result<(), RuntimeError> {
+    let sink = &engine.rooms().sink;
+    sink.emit(
+        Some(&set.session_id),
+        EventBody::ChangeSetUpdated {
+            change_set: set.clone(),
+        },
+        Durability::Full,
+    )?;
+    let session = engine.session(&set.session_id)?;
+    if session.state() != SessionState::AwaitingDiffReview {
+        return Ok(());
+    }
+    let decided = match set.status {
+        ChangeSetStatus::Accepted => SessionInput::AllAccepted,
+        ChangeSetStatus::Rejected => SessionInput::AllRejected,
+        _ => return Ok(()),
+    };
+    session.transition(decided, None)?;
+    session.transition(SessionInput::Settled, None).map(drop)
+}

@@ -1,0 +1,47 @@
+//! The rooms an engine works with, opened once and shared by its sessions and turns.
+
+use changeset::ChangeSets;
+use prompt::TokenBudgetManager;
+use protocol::{RuntimeError, Usage};
+use provider::Gateway;
+use store::{Store, log::LogEvent};
+use workspace::Workspace;
+
+use crate::events::EventSink;
+
+/// Tokens an answer may have. Within what every current model of the supported families allows.
+pub const MAX_OUTPUT_TOKENS: u32 = 8_192;
+/// Assumed where the model's own window is not known; every current coding model has at least this.
+const DEFAULT_CONTEXT_WINDOW: u64 = 128_000;
+
+pub struct Rooms {
+    pub store: Store,
+    pub sink: EventSink,
+    pub workspace: Workspace,
+    /// The folder's own name, for prompts and titles.
+    pub workspace_name: String,
+    pub changes: ChangeSets,
+    pub gateway: Gateway,
+    /// The environment this process started with, read once.
+    pub environment: crate::Environment,
+}
+
+impl Rooms {
+    pub fn budget(&self) -> TokenBudgetManager {
+        TokenBudgetManager::new(DEFAULT_CONTEXT_WINDOW, u64::from(MAX_OUTPUT_TOKENS))
+    }
+
+    /// Absent where the price is not known: no figure is better than a wrong one.
+    pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<f64> {
+        let prices = self.gateway.config(provider)?.prices_of(model)?;
+        Some(provider::cost(usage, prices))
+    }
+
+    /// Records a failure that has no one to be returned to.
+    pub fn log_failure(&self, what: &str, error: &RuntimeError) {
+        self.sink.log(&LogEvent::Unreported {
+            place: what.to_owned(),
+            code: error.code,
+        });
+    }
+}

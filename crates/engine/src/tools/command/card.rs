@@ -1,0 +1,187 @@
+//! A command's card on the timeline: from queued to its one final state, with its output as it comes.
+
+use std::time::{Duration, Instant};
+
+use process::{
+    display::{Colour, Screen},
+    machine::{self, CommandInput},
+    runner::CommandEnd,
+};
+use protocol::{
+    ArtifactRef, CommandId, CommandState, ErrorCode, EventBody, ItemDelta, ItemKind, ItemStatus,
+    RuntimeError, TimelineItem, ToolCallId, timeline::CommandItem,
+};
+use store::Durability;
+
+use super::place::Place;
+use crate::turn::Turn;
+
+/// Bytes of output that are sent as they come. After that a piece a tick is enough: the card at the end has both
+/// ends, the log everything.
+const LIVE_LIMIT: usize = 64 * 1024;
+const TICK: Duration = Duration::from_millis(100);
+/// Output is sent at most this often, or when this much waits.
+const FLUSH_EVERY: Duration = Duration::from_millis(16);
+const FLUSH_AT: usize = 4 * 1024;
+
+pub struct Card<'a> {
+    turn: &'a Turn,
+    item: TimelineItem,
+    command: CommandItem,
+    screen: Screen,
+    waiting: String,
+    sent: usize,
+    last_sent: Instant,
+}
+
+impl<'a> Card<'a> {
+    pub fn open(turn: &'a Turn, call: &ToolCallId, text: &str) -> Result<Self, RuntimeError> {
+        let command = CommandItem {
+            command_id: CommandId::mint(),
+            tool_call_id: call.clone(),
+            command: text.to_owned(),
+            cwd: ".".to_owned(),
+            state: CommandState::Queued,
+            policy_reason: String::new(),
+            isolation: String::new(),
+            exit_code: None,
+            signal: None,
+            duration_ms: None,
+            output: String::new(),
+            omitted_bytes: 0,
+            log: None,
+            notes: Vec::new(),
+        };
+        let item = turn.start_item(ItemKind::Command(command.clone()))?;
+        Ok(Self {
+            turn,
+            item,
+            command,
+            screen: Screen::new(Colour::Keep),
+            waiting: String::new(),
+            sent: 0,
+            last_sent: Instant::now(),
+        })
+    }
+
+    pub fn has_ended(&self) -> bool {
+        self.command.state.is_terminal()
+    }
+
+    pub fn place(&mut self, place: &Place) {
+        self.command.cwd.clone_from(&place.shown_cwd);
+        self.command.isolation.clone_from(&place.isolation);
+    }
+
+    pub fn awaiting_approval(&mut self) -> Result<(), RuntimeError> {
+        self.step(CommandInput::AskApproval)
+    }
+
+    /// The card is shown again in full: what it says of place and policy is known now.
+    pub fn approved(&mut self, reason: &str) -> Result<(), RuntimeError> {
+        self.command.policy_reason = reason.to_owned();
+        self.command.state = machine::next(self.command.state, CommandInput::Approve)?;
+        self.item.kind = ItemKind::Command(self.command.clone());
+        self.turn.emit(
+            EventBody::ItemStarted {
+                item: self.item.clone(),
+            },
+            Durability::Normal,
+        )
+    }
+
+    pub fn running(&mut self) -> Result<(), RuntimeError> {
+        self.step(CommandInput::Spawned)
+    }
+
+    pub fn stopping(&mut self) -> Result<(), RuntimeError> {
+        // The end may be on its way already; then there is nothing left to stop.
+        match machine::next(self.command.state, CommandInput::Stop) {
+            Ok(_) => self.send_state(CommandState::Stopping),
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn step(&mut self, input: CommandInput) -> Result<(), RuntimeError> {
+        self.command.state = machine::next(self.command.state, input)?;
+        self.send_state(self.command.state)
+    }
+
+    fn send_state(&self, state: CommandState) -> Result<(), RuntimeError> {
+        self.delta(ItemDelta::Command { state })
+    }
+
+    fn delta(&self, delta: ItemDelta) -> Result<(), RuntimeError> {
+        self.turn.emit(
+            EventBody::ItemDelta {
+                item_id: self.item.id.clone(),
+                delta,
+            },
+            Durability::Normal,
+        )
+    }
+
+    pub fn output(&mut self, bytes: &[u8]) -> Result<(), RuntimeError> {
+        self.screen.push(bytes);
+        self.waiting.push_str(&self.screen.take_lines());
+        let pause = if self.sent < LIVE_LIMIT { FLUSH_EVERY } else { TICK };
+        let due =
+            self.last_sent.elapsed() >= pause || (self.sent < LIVE_LIMIT && self.waiting.len() >= FLUSH_AT);
+        if self.waiting.is_empty() || !due {
+            self.forget_flood();
+            return Ok(());
+        }
+        self.forget_flood();
+        let text = std::mem::take(&mut self.waiting);
+        self.sent += text.len();
+        self.last_sent = Instant::now();
+        self.delta(ItemDelta::Output { text })
+    }
+
+    /// While output floods, only the newest piece of what waits is worth sending.
+    fn forget_flood(&mut self) {
+        if self.waiting.len() > 2 * FLUSH_AT {
+            let mut cut = self.waiting.len() - FLUSH_AT;
+            while !self.waiting.is_char_boundary(cut) {
+                cut += 1;
+            }
+            self.waiting.drain(..cut);
+        }
+    }
+
+    pub fn ended(&mut self, end: &CommandEnd, notes: Vec<String>, log: Option<ArtifactRef>) {
+        let command = &mut self.command;
+        command.state = end.state;
+        command.exit_code = end.exit_code;
+        command.signal = end.signal;
+        command.duration_ms = Some(u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX));
+        command.output = end.output.text(Colour::Keep);
+        command.omitted_bytes = end.output.omitted_bytes;
+        command.log = log;
+        command.notes = notes;
+    }
+
+    /// For a command that never started, or whose run could not be followed.
+    pub fn refuse(&mut self, error: &RuntimeError) -> Result<(), RuntimeError> {
+        let input = match (self.command.state, error.code) {
+            (_, ErrorCode::Cancelled) => CommandInput::Cancel,
+            (CommandState::Queued | CommandState::AwaitingApproval, _) => CommandInput::Refuse,
+            (CommandState::Starting, _) => CommandInput::SpawnFailed,
+            _ => CommandInput::Cancel,
+        };
+        self.command.state = machine::next(self.command.state, input)?;
+        self.command.policy_reason.clone_from(&error.message);
+        self.command.notes.extend(error.detail.clone());
+        Ok(())
+    }
+
+    pub fn close(mut self) -> Result<(), RuntimeError> {
+        let status = match self.command.state {
+            CommandState::Succeeded => ItemStatus::Succeeded,
+            CommandState::Cancelled if self.turn.cancel.is_cancelled() => ItemStatus::Cancelled,
+            _ => ItemStatus::Failed,
+        };
+        self.item.kind = ItemKind::Command(self.command);
+        self.turn.complete_item(self.item, status, Durability::Normal)
+    }
+}

@@ -1,0 +1,270 @@
+//! The run_command tool: where a command runs, whether it may, its card while it runs, and what the model is told.
+
+mod approval;
+mod card;
+mod place;
+
+use std::{
+    io::{self, Write},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use process::{
+    CommandEnvironment,
+    display::Colour,
+    policy::{self, CommandClass, PolicyContext},
+    runner::{self, CommandEnd, CommandEvent, Outcome as Ending, RunOptions},
+};
+use protocol::{ArtifactRef, ErrorCode, RuntimeError, ToolCallId, tool::ArtifactKind};
+use serde_json::json;
+use store::ArtifactWriter;
+
+use self::{card::Card, place::Place};
+use super::{
+    catalogue::RunCommand,
+    outcome::{Outcome, ToolOutcome},
+};
+use crate::{session::SessionInput, turn::Turn};
+
+const DEFAULT_LIMIT: Duration = Duration::from_secs(120);
+const LONGEST_LIMIT: Duration = Duration::from_secs(1_800);
+/// Characters of output that the model is given: more of the end, where failures are.
+const MODEL_HEAD: usize = 4_000;
+const MODEL_TAIL: usize = 12_000;
+
+/// An `Err` of the outer kind means that the card itself could not be recorded.
+pub async fn run(turn: &Turn, call: &ToolCallId, arguments: RunCommand) -> Result<ToolOutcome, RuntimeError> {
+    let mut card = Card::open(turn, call, &arguments.command)?;
+    let done = attempt(turn, call, arguments, &mut card).await;
+    match &done {
+        Ok(_) => {}
+        Err(error) if !card.has_ended() => card.refuse(error)?,
+        Err(_) => {}
+    }
+    card.close()?;
+    Ok(done)
+}
+
+async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &mut Card<'_>) -> ToolOutcome {
+    let environment = CommandEnvironment::filtered(turn.rooms.environment.variables());
+    let mut place = Place::in_workspace(turn, arguments.cwd.as_deref())?;
+    let judge = |place: &Place| {
+        let mut context = PolicyContext::new(&place.root, &place.cwd)
+            .reach(turn.mode)
+            .checks(policy::Checks::Allow)
+            .environment(&environment);
+        for root in &place.linked_roots {
+            context = context.linked_root(root);
+        }
+        policy::judge(&arguments.command, &context)
+    };
+    let verdict = judge(&place);
+    approval::refuse_hopeless(&verdict)?;
+    // The copy costs time, so it is made only for a command that may still run. There, paths mean other places.
+    if !approval::is_denied(turn, &verdict) {
+        place.stage(turn).await?;
+    }
+    card.place(&place);
+    let verdict = if place.is_staged() { judge(&place) } else { verdict };
+    let class = verdict.class();
+    let approved = approval::decide(turn, call, verdict, card).await?;
+    card.approved(approved.reason())?;
+
+    let writer = turn
+        .rooms
+        .store
+        .create_artifact(&turn.session.id, ArtifactKind::CommandLog)?;
+    let log = SharedLog(Arc::new(Mutex::new(Some(writer))));
+    let limit = arguments
+        .timeout_seconds
+        .map_or(DEFAULT_LIMIT, |seconds| Duration::from_secs(seconds.into()))
+        .clamp(Duration::from_secs(1), LONGEST_LIMIT);
+    let mut options = RunOptions::new(&place.cwd, &place.root, environment, Box::new(log.clone()));
+    options.time_limit = Some(limit);
+
+    let is_check = class == CommandClass::ProjectCheck;
+    if is_check {
+        turn.session.step(SessionInput::CheckStarted)?;
+    }
+    turn.commands_run.fetch_add(1, Ordering::Relaxed);
+    let ended = follow(turn, runner::start(approved, options), card).await;
+    if is_check {
+        turn.session.step(SessionInput::CheckDone)?;
+    }
+    let end = ended?;
+    let mut notes = place.notes.clone();
+    notes.extend(end.notes.iter().cloned());
+    let (log, dropped) = log.finish()?;
+    if dropped > 0 {
+        notes.push(format!(
+            "The log stopped at its size limit; {dropped} more bytes were not recorded."
+        ));
+    }
+    notes.extend(place.harvest(turn, &arguments.command).await?);
+    card.ended(&end, notes.clone(), Some(log.clone()));
+    if turn.cancel.is_cancelled() {
+        return Err(RuntimeError::cancelled());
+    }
+    Ok(report(&end, &notes, &place, log))
+}
+
+/// Passes events on to the card until the command has ended; a cancelled turn ends it.
+async fn follow(
+    turn: &Turn,
+    started: Result<runner::RunningCommand, runner::SpawnError>,
+    card: &mut Card<'_>,
+) -> Result<CommandEnd, RuntimeError> {
+    let mut running = started?;
+    let stop = running.stop_handle();
+    let mut cancelled = false;
+    loop {
+        tokio::select! {
+            event = running.next() => match event {
+                Some(CommandEvent::Started { .. }) => card.running()?,
+                Some(CommandEvent::Output { bytes, .. }) => card.output(&bytes)?,
+                Some(CommandEvent::Ended(end)) => return Ok(*end),
+                None => return Err(RuntimeError::internal("a command ended without saying how")),
+            },
+            () = turn.cancel.cancelled(), if !cancelled => {
+                cancelled = true;
+                card.stopping()?;
+                stop.cancel();
+            }
+        }
+    }
+}
+
+/// What the model reads. The exit status is said in words that claim no more than was observed (C06).
+fn report(end: &CommandEnd, notes: &[String], place: &Place, log: ArtifactRef) -> Outcome {
+    let seconds = end.duration.as_secs_f64();
+    let status = match (end.exit_code, end.signal, end.outcome) {
+        _ if end.state == protocol::CommandState::TimedOut => {
+            format!("Ended at its time limit after {seconds:.0} s; it and everything it started was killed.")
+        }
+        (Some(0), _, Ending::PartFailed) => {
+            "Exit 0, but a part of it failed, so this is no success.".to_owned()
+        }
+        (Some(0), _, Ending::Unknown) => "Exit 0; how its parts ended is not known.".to_owned(),
+        (Some(code), ..) => format!("Exit {code}."),
+        (None, Some(signal), _) => format!("Ended by signal {signal}."),
+        (None, None, _) => "Ended without an exit status.".to_owned(),
+    };
+    let mut content = format!(
+        "{status} ({seconds:.1} s, in {}, {})\n",
+        place.shown_cwd, place.isolation
+    );
+    for part in &end.failed_before {
+        let name = part.command.as_deref().unwrap_or("a part of it");
+        content.push_str(&format!("{name} ended with {:?}.\n", part.statuses));
+    }
+    if let Some(stages) = end.stages.as_ref().filter(|stages| stages.len() > 1) {
+        content.push_str(&format!("Status of each pipeline stage: {stages:?}.\n"));
+    }
+    notes
+        .iter()
+        .for_each(|note| content.push_str(&format!("{note}\n")));
+    let output = end.output.text(Colour::Drop);
+    if output.trim().is_empty() {
+        content.push_str("It printed nothing.");
+    } else {
+        content.push_str(&excerpt(&output));
+    }
+    let summary = match (end.exit_code, end.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => end.state.to_string(),
+    };
+    let mut outcome = Outcome::new(content, summary).with_data(json!({
+        "exitCode": end.exit_code,
+        "signal": end.signal,
+        "state": end.state,
+        "stages": end.stages,
+    }));
+    outcome.artifacts.push(log);
+    outcome
+}
+
+/// Head and tail of a long output, cut at lines, with the size of what is between.
+fn excerpt(output: &str) -> String {
+    if output.len() <= MODEL_HEAD + MODEL_TAIL {
+        return output.to_owned();
+    }
+    let head_end = line_break_before(output, MODEL_HEAD);
+    let tail_start = line_break_before(output, output.len() - MODEL_TAIL);
+    let between = tail_start.saturating_sub(head_end);
+    format!(
+        "{}… {between} bytes left out …\n{}",
+        &output[..head_end],
+        &output[tail_start..]
+    )
+}
+
+/// The last place at or before `at` where a line begins; a character boundary when the line is that long.
+fn line_break_before(text: &str, at: usize) -> usize {
+    let mut boundary = at;
+    while !text.is_char_boundary(boundary) {
+        boundary -= 1;
+    }
+    match text[..boundary].rfind('\n') {
+        Some(newline) if boundary - newline < 2_000 => newline + 1,
+        _ => boundary,
+    }
+}
+
+/// The artifact, shared with the runner that writes to it.
+#[derive(Clone)]
+struct SharedLog(Arc<Mutex<Option<ArtifactWriter>>>);
+
+impl SharedLog {
+    /// The artifact and how many bytes its cap kept out.
+    fn finish(self) -> Result<(ArtifactRef, u64), RuntimeError> {
+        let writer = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = writer.ok_or_else(|| RuntimeError::internal("a command log was closed twice"))?;
+        let dropped = writer.dropped_bytes();
+        Ok((writer.finish()?, dropped))
+    }
+}
+
+impl Write for SharedLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(writer) => writer.write(bytes),
+            // Late output of a process that is being ended has no card any more.
+            None => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(writer) => writer.flush(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The time a wrong folder is told in words.
+pub(super) fn not_a_folder(path: &str) -> RuntimeError {
+    RuntimeError::new(
+        ErrorCode::PathNotADirectory,
+        format!("{path} is a file, not a folder."),
+    )
+    .action("Name a folder to run in, or leave it out for the workspace root.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_output_keeps_both_ends_and_says_what_is_missing() {
+        let output: String = (0..5_000).map(|number| format!("line {number}\n")).collect();
+        let shown = excerpt(&output);
+        assert!(shown.starts_with("line 0\n"));
+        assert!(shown.ends_with("line 4999\n"));
+        assert!(shown.len() < MODEL_HEAD + MODEL_TAIL + 100);
+        assert!(shown.contains("bytes left out …\nline "));
+        // One line without an end is cut too, between characters.
+        assert!(excerpt(&"你".repeat(20_000)).len() < MODEL_HEAD + MODEL_TAIL + 100);
+    }
+}

@@ -1,0 +1,10 @@
+//! The tools of the coding assistant. Every call, whoever makes it, goes through the router.
+
+pub mod catalogue;
+mod changes;
+mod command;
+mod outcome;
+mod reads;
+pub mod router;
+
+pub use reads::listing_text;

@@ -1,0 +1,269 @@
+//! The model-side history of a session: what is stored, and the repair that keeps it always sendable. Every tool
+//! call has exactly one result, whatever interrupted it.
+
+use std::collections::HashSet;
+
+use protocol::{Millis, RuntimeError, SessionId, TurnId};
+use provider::{Block, Message, Role};
+use serde::{Deserialize, Serialize};
+use store::Store;
+
+/// What a call that was cut off is answered with.
+pub const INTERRUPTED: &str = "Interrupted before it finished. Its effects are not known; look at the current state before repeating it.";
+/// What a call that never started is answered with.
+pub const NOT_RUN: &str = "Not run: the user stopped the turn before this call started.";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    turn_id: TurnId,
+    at: Millis,
+    message: Message,
+}
+
+/// Messages of one session, in order, mirrored in memory while the session is live.
+#[derive(Debug, Default)]
+pub struct History {
+    messages: Vec<Message>,
+}
+
+pub struct Loaded {
+    pub history: History,
+    /// Damaged records that were left out, in words.
+    pub notes: Vec<String>,
+}
+
+impl History {
+    /// Reads what is stored, leaves damaged records out, and answers calls that lost their result.
+    pub fn load(
+        store: &Store,
+        session: &SessionId,
+        turn: &TurnId,
+        now: Millis,
+    ) -> Result<Loaded, RuntimeError> {
+        let page = store.messages(session)?;
+        let mut notes: Vec<String> = page.damaged.iter().map(|record| record.to_string()).collect();
+        let mut messages = Vec::with_capacity(page.records.len());
+        for (number, value) in page.records {
+            match Record::deserialize(value) {
+                Ok(record) => messages.push(record.message),
+                Err(error) => notes.push(format!(
+                    "Message {number} could not be read and was left out: {error}"
+                )),
+            }
+        }
+        let mut history = Self {
+            messages: drop_orphan_results(messages),
+        };
+        let missing = unanswered_at_end(&history.messages);
+        if !missing.is_empty() {
+            let blocks = missing.into_iter().map(|id| result(id, INTERRUPTED)).collect();
+            history.push(store, session, turn, now, Message::from_user(blocks))?;
+        }
+        history.messages = answer_inner_calls(std::mem::take(&mut history.messages));
+        Ok(Loaded { history, notes })
+    }
+
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Stores a message before anything is done with it.
+    pub fn push(
+        &mut self,
+        store: &Store,
+        session: &SessionId,
+        turn: &TurnId,
+        at: Millis,
+        message: Message,
+    ) -> Result<(), RuntimeError> {
+        if message.blocks.is_empty() {
+            return Ok(());
+        }
+        let record = Record {
+            turn_id: turn.clone(),
+            at,
+            message,
+        };
+        let value = serde_json::to_value(&record).map_err(RuntimeError::internal)?;
+        store.push_message(session, &value)?;
+        self.messages.push(record.message);
+        Ok(())
+    }
+}
+
+pub fn result(tool_use_id: String, content: &str) -> Block {
+    Block::ToolResult {
+        tool_use_id,
+        content: content.to_owned(),
+        is_error: true,
+    }
+}
+
+fn answered(message: &Message) -> HashSet<&str> {
+    message
+        .blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::ToolResult { tool_use_id, .. } => Some(tool_use_id.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn unanswered_at_end(messages: &[Message]) -> Vec<String> {
+    match messages.last() {
+        Some(last) if last.role == Role::Assistant => {
+            last.tool_uses().map(|call| call.id.to_owned()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A damaged record in the middle may have taken results with it: the message after a call gets them back.
+fn answer_inner_calls(messages: Vec<Message>) -> Vec<Message> {
+    let mut repaired: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut waiting: Vec<String> = Vec::new();
+    for mut message in messages {
+        if !waiting.is_empty() {
+            let given = answered(&message);
+            let missing: Vec<Block> = waiting
+                .drain(..)
+                .filter(|id| !given.contains(id.as_str()))
+                .map(|id| result(id, INTERRUPTED))
+                .collect();
+            if message.role == Role::User {
+                message.blocks.splice(0..0, missing);
+            } else if !missing.is_empty() {
+                repaired.push(Message::from_user(missing));
+            }
+        }
+        if message.role == Role::Assistant {
+            waiting.extend(message.tool_uses().map(|call| call.id.to_owned()));
+        }
+        repaired.push(message);
+    }
+    repaired
+}
+
+/// A result whose call is gone (its record was damaged) would be refused by every provider.
+fn drop_orphan_results(messages: Vec<Message>) -> Vec<Message> {
+    let mut kept: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut open: HashSet<String> = HashSet::new();
+    for mut message in messages {
+        if message.role == Role::User {
+            message.blocks.retain(|block| match block {
+                Block::ToolResult { tool_use_id, .. } => open.remove(tool_use_id),
+                _ => true,
+            });
+            open.clear();
+        } else {
+            open = message.tool_uses().map(|call| call.id.to_owned()).collect();
+        }
+        if !message.blocks.is_empty() {
+            kept.push(message);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(ids: &[&str]) -> Message {
+        let blocks = ids
+            .iter()
+            .map(|id| Block::ToolUse {
+                id: (*id).to_owned(),
+                name: "read_file".into(),
+                input: serde_json::json!({}),
+                invalid_arguments: None,
+            })
+            .collect();
+        Message {
+            role: Role::Assistant,
+            blocks,
+            origin: None,
+        }
+    }
+
+    fn answers(ids: &[&str]) -> Message {
+        Message::from_user(
+            ids.iter()
+                .map(|id| Block::ToolResult {
+                    tool_use_id: (*id).to_owned(),
+                    content: "ok".into(),
+                    is_error: false,
+                })
+                .collect(),
+        )
+    }
+
+    fn shape(messages: &[Message]) -> Vec<String> {
+        messages
+            .iter()
+            .map(|message| {
+                let parts: Vec<String> = message
+                    .blocks
+                    .iter()
+                    .map(|block| match block {
+                        Block::Text { text } => text.clone(),
+                        Block::ToolUse { id, .. } => format!("call {id}"),
+                        Block::ToolResult {
+                            tool_use_id,
+                            is_error: true,
+                            ..
+                        } => format!("lost {tool_use_id}"),
+                        Block::ToolResult { tool_use_id, .. } => format!("result {tool_use_id}"),
+                        _ => "other".into(),
+                    })
+                    .collect();
+                parts.join(", ")
+            })
+            .collect()
+    }
+
+    /// V01: whatever records are missing, each call has one result and each result its call.
+    #[test]
+    fn every_call_has_exactly_one_result() {
+        let cases: [(&str, Vec<Message>, &[&str]); 5] = [
+            (
+                "one of two answered, then the user goes on",
+                vec![call(&["t1", "t2"]), answers(&["t2"]), Message::user("continue")],
+                &["call t1, call t2", "lost t1, result t2", "continue"],
+            ),
+            (
+                "the results are gone and the user goes on",
+                vec![call(&["t1"]), Message::user("continue")],
+                &["call t1", "lost t1, continue"],
+            ),
+            (
+                "the results are gone and the model went on",
+                vec![call(&["t1"]), call(&["t2"]), answers(&["t2"])],
+                &["call t1", "lost t1", "call t2", "result t2"],
+            ),
+            (
+                "the call is gone",
+                vec![Message::user("hi"), answers(&["t1"])],
+                &["hi"],
+            ),
+            (
+                "a result twice",
+                vec![call(&["t1"]), answers(&["t1", "t1"])],
+                &["call t1", "result t1"],
+            ),
+        ];
+        for (name, messages, expected) in cases {
+            assert_eq!(
+                shape(&answer_inner_calls(drop_orphan_results(messages))),
+                expected,
+                "{name}"
+            );
+        }
+    }
+}

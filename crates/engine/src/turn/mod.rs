@@ -1,0 +1,403 @@
+//! A turn: from the user's message to the end of the assistant's work. Owns the loop of model requests and tool
+//! rounds; the rooms below do the work.
+
+pub mod history;
+mod model;
+mod start;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU32},
+    time::Duration,
+};
+
+use protocol::{
+    CommandState, ErrorCode, EventBody, ItemId, ItemKind, ItemStatus, Mode, ProviderRequestId, RuntimeError,
+    TimelineItem, TurnId, Usage, event::TurnOutcome, request::Approvals, timeline::SummaryItem,
+};
+use provider::{Answer, Block, Message, ModelRequest, StopReason};
+use store::Durability;
+use tokio_util::sync::CancellationToken;
+
+use self::history::History;
+use crate::{
+    rooms::Rooms,
+    session::{Session, SessionInput},
+    tools::router::{self, Call},
+};
+
+/// Model requests in one turn before the user is asked whether to go on.
+const MAX_REQUESTS: u32 = 100;
+/// How long a cancelled turn waits for what it started. The whole of a cancel has 2 s (§56.2).
+const CANCEL_DEADLINE: Duration = Duration::from_millis(1_700);
+/// Answers in a row whose tool calls were cut by the output limit (V02).
+const MAX_CUTS: u32 = 3;
+
+/// Everything one turn needs to know. Shared by the tools that run side by side.
+pub struct Turn {
+    pub rooms: Arc<Rooms>,
+    pub session: Arc<Session>,
+    pub id: TurnId,
+    pub mode: Mode,
+    pub provider: String,
+    pub model: String,
+    pub approvals: Approvals,
+    pub cancel: CancellationToken,
+    pub started_at: protocol::Millis,
+    usage: Mutex<Usage>,
+    pub commands_run: AtomicU32,
+    /// Items that started and have not ended; the turn's end closes what is left, so that no card spins forever.
+    open_items: Mutex<BTreeMap<ItemId, TimelineItem>>,
+    /// What the summary tells the user besides the figures.
+    notes: Mutex<Vec<String>>,
+}
+
+/// A turn as the user asked for it.
+pub struct TurnRequest {
+    pub text: String,
+    pub mode: Mode,
+    pub provider: String,
+    pub model: String,
+    pub approvals: Approvals,
+    pub timeout: Option<Duration>,
+}
+
+impl Turn {
+    pub fn new(rooms: Arc<Rooms>, session: Arc<Session>, id: TurnId, request: &TurnRequest) -> Self {
+        let started_at = rooms.sink.now();
+        Self {
+            rooms,
+            session,
+            id,
+            mode: request.mode,
+            provider: request.provider.clone(),
+            model: request.model.clone(),
+            approvals: request.approvals,
+            cancel: CancellationToken::new(),
+            started_at,
+            usage: Mutex::default(),
+            commands_run: AtomicU32::new(0),
+            open_items: Mutex::default(),
+            notes: Mutex::default(),
+        }
+    }
+
+    pub fn emit(&self, body: EventBody, durability: Durability) -> Result<(), RuntimeError> {
+        self.rooms.sink.emit(Some(&self.session.id), body, durability)
+    }
+
+    pub fn start_item(&self, kind: ItemKind) -> Result<TimelineItem, RuntimeError> {
+        let item = self.item(kind, ItemStatus::Running);
+        self.emit(EventBody::ItemStarted { item: item.clone() }, Durability::Normal)?;
+        lock(&self.open_items).insert(item.id.clone(), item.clone());
+        Ok(item)
+    }
+
+    /// An item that is over as soon as it begins.
+    pub fn add_item(
+        &self,
+        kind: ItemKind,
+        status: ItemStatus,
+        durability: Durability,
+    ) -> Result<(), RuntimeError> {
+        let item = self.item(kind, status);
+        self.emit(EventBody::ItemCompleted { item }, durability)
+    }
+
+    pub fn complete_item(
+        &self,
+        mut item: TimelineItem,
+        status: ItemStatus,
+        durability: Durability,
+    ) -> Result<(), RuntimeError> {
+        item.status = status;
+        item.updated_at = Some(self.rooms.sink.now());
+        lock(&self.open_items).remove(&item.id);
+        self.emit(EventBody::ItemCompleted { item }, durability)
+    }
+
+    fn item(&self, kind: ItemKind, status: ItemStatus) -> TimelineItem {
+        TimelineItem {
+            id: protocol::ItemId::mint(),
+            session_id: self.session.id.clone(),
+            correlation_id: self.id.clone(),
+            created_at: self.rooms.sink.now(),
+            updated_at: None,
+            status,
+            visible: true,
+            kind,
+        }
+    }
+
+    pub fn note(&self, note: impl Into<String>) {
+        lock(&self.notes).push(note.into());
+    }
+
+    fn usage(&self) -> Usage {
+        *lock(&self.usage)
+    }
+
+    /// Runs to the end and reports it: whatever happens, the last event of the turn is `turnCompleted`.
+    pub async fn run(self: Arc<Self>, request: TurnRequest) {
+        let outcome = self.guarded(&request).await;
+        if let Err(error) = self.finish(outcome) {
+            // The log itself failed; the next open of the workspace finds the turn unfinished and says so.
+            self.rooms.log_failure("turn.finish", &error);
+            self.session.force_failed();
+        }
+    }
+
+    async fn guarded(&self, request: &TurnRequest) -> Result<(), RuntimeError> {
+        let mut work = std::pin::pin!(self.work(request));
+        let limit = async {
+            match request.timeout {
+                Some(limit) => tokio::time::sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        let ended_by = tokio::select! {
+            done = &mut work => return done,
+            () = self.cancel.cancelled() => RuntimeError::cancelled(),
+            () = limit => time_limit_error(request.timeout.unwrap_or_default()),
+        };
+        // Streams, tools and commands end by themselves when cancelled; one that does not is left behind (S04).
+        self.cancel.cancel();
+        if tokio::time::timeout(CANCEL_DEADLINE, &mut work).await.is_err() {
+            self.note("Something that was running did not stop in time. It was left behind and cannot act any more.");
+        }
+        Err(ended_by)
+    }
+
+    async fn work(&self, request: &TurnRequest) -> Result<(), RuntimeError> {
+        let (bundle, mut history) = start::begin(self, request).await?;
+        self.session.transition(SessionInput::ContextReady, None)?;
+        let mut cuts = 0;
+        for _ in 0..MAX_REQUESTS {
+            let answer = self.request(&bundle, &history).await?;
+            let calls: Vec<Call> = answer.message.tool_uses().map(Call::from).collect();
+            self.push(&mut history, answer.message)?;
+            match answer.stop_reason {
+                StopReason::OutputLimit => {
+                    cuts += 1;
+                    if cuts == MAX_CUTS {
+                        return Err(output_limit_error());
+                    }
+                }
+                StopReason::Refused => return Err(refusal_error()),
+                StopReason::EndTurn | StopReason::ToolUse | StopReason::Paused => cuts = 0,
+            }
+            let mut blocks = Vec::new();
+            let done = calls.is_empty()
+                && answer.cut_calls.is_empty()
+                && !matches!(answer.stop_reason, StopReason::Paused | StopReason::OutputLimit);
+            if done {
+                return Ok(());
+            }
+            for result in router::run_all(self, calls).await {
+                blocks.push(Block::ToolResult {
+                    tool_use_id: result.tool_call_id.0,
+                    content: result.content,
+                    is_error: !result.ok,
+                });
+            }
+            if answer.stop_reason == StopReason::OutputLimit {
+                blocks.push(Block::Text {
+                    text: cut_message(&answer.cut_calls),
+                });
+            }
+            self.push(&mut history, Message::from_user(blocks))?;
+            if self.cancel.is_cancelled() {
+                return Err(RuntimeError::cancelled());
+            }
+        }
+        Err(RuntimeError::new(
+            ErrorCode::SessionLimit,
+            format!("The assistant made {MAX_REQUESTS} model requests in this turn without finishing."),
+        )
+        .action("Look at what it did, then send “continue” or tell it what to do differently."))
+    }
+
+    fn push(&self, history: &mut History, message: Message) -> Result<(), RuntimeError> {
+        history.push(
+            &self.rooms.store,
+            &self.session.id,
+            &self.id,
+            self.rooms.sink.now(),
+            message,
+        )
+    }
+
+    async fn request(
+        &self,
+        bundle: &prompt::PromptBundle,
+        history: &History,
+    ) -> Result<Answer, RuntimeError> {
+        let request_id = ProviderRequestId::mint();
+        let history_bytes: usize = history.messages().iter().map(message_bytes).sum();
+        let estimated_input =
+            bundle.estimated_tokens + prompt::TokenBudgetManager::estimate_bytes(history_bytes);
+        let answer = model::ask(
+            self,
+            ModelRequest {
+                provider: self.provider.clone(),
+                model: self.model.clone(),
+                system: bundle.system.clone(),
+                tools: bundle.tools.clone(),
+                messages: history.messages().to_vec(),
+                max_output_tokens: crate::rooms::MAX_OUTPUT_TOKENS,
+                request_id: request_id.clone(),
+            },
+        )
+        .await?;
+        *lock(&self.usage) += answer.usage;
+        self.emit(
+            EventBody::UsageUpdated {
+                turn_id: self.id.clone(),
+                request_id,
+                prompt_hash: bundle.hash.clone(),
+                estimated_input,
+                usage: answer.usage,
+            },
+            Durability::Normal,
+        )?;
+        Ok(answer)
+    }
+
+    fn close_open_items(&self, outcome: &Result<(), RuntimeError>) -> Result<(), RuntimeError> {
+        let cancelled = matches!(outcome, Err(error) if error.code == ErrorCode::Cancelled);
+        let status = if cancelled {
+            ItemStatus::Cancelled
+        } else {
+            ItemStatus::Failed
+        };
+        for (_, mut item) in std::mem::take(&mut *lock(&self.open_items)) {
+            if let ItemKind::Command(command) = &mut item.kind {
+                command.state = CommandState::Cancelled;
+                command
+                    .notes
+                    .push("It did not stop in time; its effects are not known.".to_owned());
+            }
+            self.complete_item(item, status, Durability::Normal)?;
+        }
+        Ok(())
+    }
+
+    /// Proposes what was drafted, closes the run with its summary and moves the session to its resting state.
+    fn finish(&self, outcome: Result<(), RuntimeError>) -> Result<(), RuntimeError> {
+        let proposed = self.rooms.changes.propose(&self.session.id);
+        let (outcome, proposed) = match (outcome, proposed) {
+            (outcome, Ok(proposed)) => (outcome, proposed),
+            (Ok(()), Err(error)) => (Err(error.into()), None),
+            (Err(first), Err(_)) => (Err(first), None),
+        };
+        let mut files_changed = Vec::new();
+        if let Some(set) = &proposed {
+            files_changed = set.files.iter().map(|file| file.path.clone()).collect();
+            self.emit(
+                EventBody::ChangeSetUpdated {
+                    change_set: set.clone(),
+                },
+                Durability::Full,
+            )?;
+            let kind = ItemKind::ChangeSet {
+                change_set_id: set.id.clone(),
+                title: set.title.clone(),
+            };
+            self.add_item(kind, ItemStatus::Succeeded, Durability::Normal)?;
+        }
+        self.close_open_items(&outcome)?;
+        let (result, input) = match outcome {
+            Ok(()) if proposed.is_some() => (TurnOutcome::Completed, SessionInput::ReviewNeeded),
+            Ok(()) => (TurnOutcome::Completed, SessionInput::Finished),
+            Err(error) if error.code == ErrorCode::Cancelled => {
+                (TurnOutcome::Cancelled, SessionInput::CancelDone)
+            }
+            Err(error) => {
+                let item = ItemKind::Error { error: error.clone() };
+                self.add_item(item, ItemStatus::Failed, Durability::Normal)?;
+                (TurnOutcome::Failed { error }, SessionInput::Fail)
+            }
+        };
+        let duration_ms = self.rooms.sink.now().saturating_sub(self.started_at);
+        let usage = self.usage();
+        let cost = self.rooms.cost(&self.provider, &self.model, &usage);
+        let summary = SummaryItem {
+            files_changed,
+            commands_run: self.commands_run.load(std::sync::atomic::Ordering::Relaxed),
+            usage,
+            cost,
+            duration_ms,
+            notes: std::mem::take(&mut lock(&self.notes)),
+        };
+        self.add_item(
+            ItemKind::Summary(summary),
+            ItemStatus::Succeeded,
+            Durability::Normal,
+        )?;
+        self.session.settle(input)?;
+        self.emit(
+            EventBody::TurnCompleted {
+                turn_id: self.id.clone(),
+                outcome: result,
+                usage,
+                cost,
+                duration_ms,
+            },
+            Durability::Full,
+        )
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn message_bytes(message: &Message) -> usize {
+    message
+        .blocks
+        .iter()
+        .map(|block| match block {
+            Block::Text { text } | Block::Thinking { text, .. } => text.len(),
+            Block::RedactedThinking { data } => data.len(),
+            Block::ToolUse { name, input, .. } => name.len() + input.to_string().len(),
+            Block::ToolResult { content, .. } => content.len(),
+            Block::Image { base64, .. } => base64.len(),
+            Block::Opaque { json, .. } => json.to_string().len(),
+        })
+        .sum()
+}
+
+fn cut_message(cut: &[provider::CutCall]) -> String {
+    match cut.first() {
+        Some(call) => format!(
+            "Your call of {} was cut off by the output limit and was not run. Nothing was written. Send less at a \
+             time: smaller edits, or several calls.",
+            call.name
+        ),
+        None => "Your answer was cut off by the output limit. Go on where it stopped.".to_owned(),
+    }
+}
+
+fn time_limit_error(limit: Duration) -> RuntimeError {
+    RuntimeError::new(
+        ErrorCode::SessionTimeout,
+        format!("The turn was ended after its limit of {} s.", limit.as_secs()),
+    )
+    .action("Send a message to go on, or allow more time.")
+}
+
+fn output_limit_error() -> RuntimeError {
+    RuntimeError::new(
+        ErrorCode::ProviderOutputLimit,
+        format!("The model's answer was cut off by its output limit {MAX_CUTS} times in a row."),
+    )
+    .action("Ask for a smaller step, or choose a model with a larger output limit.")
+}
+
+fn refusal_error() -> RuntimeError {
+    RuntimeError::new(
+        ErrorCode::ProviderRefused,
+        "The model declined to go on with this request.",
+    )
+    .action("Rephrase the request, or choose another model.")
+}

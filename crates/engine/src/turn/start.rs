@@ -1,0 +1,68 @@
+//! The beginning of a turn: the user's message is recorded, the context collected and the prompt composed.
+
+use protocol::{EventBody, ItemKind, ItemStatus, RuntimeError};
+use provider::Message;
+use store::Durability;
+
+use super::{
+    Turn, TurnRequest,
+    history::{History, Loaded},
+};
+use crate::{
+    context::{self, Position},
+    tools::catalogue,
+};
+
+/// Records the message durably first: from here on it is never lost.
+pub async fn begin(
+    turn: &Turn,
+    request: &TurnRequest,
+) -> Result<(prompt::PromptBundle, History), RuntimeError> {
+    turn.emit(
+        EventBody::TurnStarted {
+            turn_id: turn.id.clone(),
+            mode: turn.mode,
+            provider: turn.provider.clone(),
+            model: turn.model.clone(),
+        },
+        Durability::Normal,
+    )?;
+    let item = ItemKind::UserMessage {
+        text: request.text.clone(),
+        mode: turn.mode,
+    };
+    turn.add_item(item, ItemStatus::Succeeded, Durability::Full)?;
+
+    let rooms = &turn.rooms;
+    let Loaded { mut history, notes } =
+        History::load(&rooms.store, &turn.session.id, &turn.id, rooms.sink.now())?;
+    notes.into_iter().for_each(|note| turn.note(note));
+
+    let position = if history.is_empty() {
+        Position::FirstTurn
+    } else {
+        Position::LaterTurn
+    };
+    let collected = context::collect(turn, position)?;
+    let bundle = prompt::compose(prompt::PromptRequest {
+        mode: turn.mode,
+        workspace: Some(&rooms.workspace_name),
+        platform: std::env::consts::OS,
+        instructions: &collected.instructions,
+        tools: catalogue::schemas(turn.mode),
+        budget: rooms.budget(),
+    });
+    bundle
+        .omitted
+        .iter()
+        .for_each(|omitted| turn.note(omitted.clone()));
+    let text = format!("{}{}", collected.pack.render(), request.text);
+    history.push(
+        &rooms.store,
+        &turn.session.id,
+        &turn.id,
+        rooms.sink.now(),
+        Message::user(text),
+    )?;
+    Ok((bundle, history))
+}
