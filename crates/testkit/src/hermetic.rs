@@ -24,14 +24,22 @@ pub struct Hermetic {
 impl Hermetic {
     /// `binary` is the product under test, for example `env!("CARGO_BIN_EXE_vibe-coder")`.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
-        let root = tempfile::Builder::new().prefix("vibe-test-").tempdir().expect("a temporary folder");
+        let root = tempfile::Builder::new()
+            .prefix("vibe-test-")
+            .tempdir()
+            .expect("a temporary folder");
         for folder in ["home", "data", "ws"] {
             fs::create_dir(root.path().join(folder)).expect("a new folder");
         }
-        let mut hermetic = Self { root, binary: binary.into(), variables: BTreeMap::new() };
+        let mut hermetic = Self {
+            root,
+            binary: binary.into(),
+            variables: BTreeMap::new(),
+        };
         let path = std::env::var_os("PATH").unwrap_or_default();
         // The toolchain of the machine is real; only what belongs to a user is replaced.
-        let inherited = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"].map(|name| (name, std::env::var_os(name)));
+        let inherited =
+            ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"].map(|name| (name, std::env::var_os(name)));
         let real_home = std::env::var_os("HOME").unwrap_or_default();
         for (name, value) in inherited {
             let default = match name {
@@ -44,10 +52,16 @@ impl Hermetic {
             }
         }
         hermetic.variables.insert("PATH".to_owned(), path);
-        hermetic.variables.insert("HOME".to_owned(), hermetic.home().into_os_string());
-        hermetic.variables.insert("VIBE_CODER_HOME".to_owned(), hermetic.data().into_os_string());
+        hermetic
+            .variables
+            .insert("HOME".to_owned(), hermetic.home().into_os_string());
+        hermetic
+            .variables
+            .insert("VIBE_CODER_HOME".to_owned(), hermetic.data().into_os_string());
         hermetic.variables.insert("LANG".to_owned(), "C.UTF-8".into());
-        hermetic.variables.insert("CARGO_NET_OFFLINE".to_owned(), "true".into());
+        hermetic
+            .variables
+            .insert("CARGO_NET_OFFLINE".to_owned(), "true".into());
         for (name, value) in GIT_IDENTITY {
             hermetic.variables.insert((*name).to_owned(), (*value).into());
         }
@@ -120,14 +134,21 @@ impl Hermetic {
 
     pub fn git(&self, arguments: &[&str]) -> String {
         let output = self.program("git", arguments);
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "git {arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// Runs any program in the workspace with the hermetic environment.
     pub fn program(&self, program: &str, arguments: &[&str]) -> Output {
         let mut command = Command::new(program);
-        self.prepare(&mut command).args(arguments).output().unwrap_or_else(|error| panic!("{program}: {error}"))
+        self.prepare(&mut command)
+            .args(arguments)
+            .output()
+            .unwrap_or_else(|error| panic!("{program}: {error}"))
     }
 
     /// The product, run to its end.
@@ -145,7 +166,10 @@ impl Hermetic {
     /// The product, started; for tests that act while it runs.
     pub fn start(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         Running::new(command.spawn().expect("the product starts"))
     }
 
@@ -157,7 +181,11 @@ impl Hermetic {
     }
 
     fn prepare<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.current_dir(self.workspace()).env_clear().envs(&self.variables).stdin(Stdio::null())
+        command
+            .current_dir(self.workspace())
+            .env_clear()
+            .envs(&self.variables)
+            .stdin(Stdio::null())
     }
 
     /// Path → kind, mode and content of everything in the workspace, `.git` left out.

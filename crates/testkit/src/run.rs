@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use protocol::{EventBody, EventEnvelope, ItemKind, TimelineItem, timeline::{CommandItem, ToolCallItem}};
+use protocol::{
+    EventBody, EventEnvelope, ItemKind, TimelineItem,
+    timeline::{CommandItem, ToolCallItem},
+};
 use serde_json::Value;
 
 /// `exec --json`, finished.
@@ -28,20 +31,32 @@ impl ExecRun {
         let mut result = Value::Null;
         for line in stdout.lines() {
             assert!(result.is_null(), "a line after the result: {line}");
-            let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}\n{stderr}"));
+            let value: Value =
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}\n{stderr}"));
             if value["type"] == "result" {
                 result = value;
             } else {
                 events.push(serde_json::from_value(value).unwrap_or_else(|error| panic!("{error}: {line}")));
             }
         }
-        Self { code: output.status.code(), events, result, stderr }
+        Self {
+            code: output.status.code(),
+            events,
+            result,
+            stderr,
+        }
     }
 
     /// Asserts the exit code, showing what was said otherwise.
     #[track_caller]
     pub fn expect_code(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "stderr:\n{}\nresult: {}", self.stderr, self.result);
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stderr:\n{}\nresult: {}",
+            self.stderr,
+            self.result
+        );
         self
     }
 
@@ -127,7 +142,12 @@ impl Running {
                 }
             }
         });
-        Self { child, stdin, lines, seen: Vec::new() }
+        Self {
+            child,
+            stdin,
+            lines,
+            seen: Vec::new(),
+        }
     }
 
     pub fn pid(&self) -> i32 {
@@ -139,16 +159,25 @@ impl Running {
     pub fn wait_for(&mut self, text: &str, limit: Duration) -> String {
         let end = Instant::now() + limit;
         loop {
-            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            match self
+                .lines
+                .recv_timeout(end.saturating_duration_since(Instant::now()))
+            {
                 Ok(line) => {
                     self.seen.push(line.clone());
                     if line.contains(text) {
                         return line;
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => panic!("“{text}” did not come; so far:\n{}", self.seen.join("\n")),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("“{text}” did not come; so far:\n{}", self.seen.join("\n"))
+                }
                 Err(RecvTimeoutError::Disconnected) => {
-                    panic!("the output ended without “{text}”:\n{}\n{}", self.seen.join("\n"), self.stderr())
+                    panic!(
+                        "the output ended without “{text}”:\n{}\n{}",
+                        self.seen.join("\n"),
+                        self.stderr()
+                    )
                 }
             }
         }
@@ -156,12 +185,16 @@ impl Running {
 
     pub fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("an open input");
-        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).expect("the product reads its input");
+        writeln!(stdin, "{line}")
+            .and_then(|()| stdin.flush())
+            .expect("the product reads its input");
     }
 
     /// Sends a signal by its name, for example `INT`.
     pub fn signal(&self, name: &str) {
-        let status = std::process::Command::new("kill").args([&format!("-{name}"), &self.pid().to_string()]).status();
+        let status = std::process::Command::new("kill")
+            .args([&format!("-{name}"), &self.pid().to_string()])
+            .status();
         assert!(status.expect("kill runs").success());
     }
 
@@ -169,18 +202,32 @@ impl Running {
     pub fn finish(mut self, limit: Duration) -> ExecRun {
         drop(self.stdin.take());
         let end = Instant::now() + limit;
-        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+        while let Ok(line) = self
+            .lines
+            .recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
             self.seen.push(line);
         }
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 break status;
             }
-            assert!(Instant::now() < end, "did not end within {limit:?}:\n{}", self.seen.join("\n"));
+            assert!(
+                Instant::now() < end,
+                "did not end within {limit:?}:\n{}",
+                self.seen.join("\n")
+            );
             std::thread::sleep(Duration::from_millis(5));
         };
-        let stdout = std::mem::take(&mut self.seen).into_iter().map(|line| line + "\n").collect::<String>();
-        ExecRun::from_output(Output { status, stdout: stdout.into_bytes(), stderr: self.stderr().into_bytes() })
+        let stdout = std::mem::take(&mut self.seen)
+            .into_iter()
+            .map(|line| line + "\n")
+            .collect::<String>();
+        ExecRun::from_output(Output {
+            status,
+            stdout: stdout.into_bytes(),
+            stderr: self.stderr().into_bytes(),
+        })
     }
 
     fn stderr(&mut self) -> String {
