@@ -72,12 +72,19 @@ impl ExecRun {
         sets[0]["id"].as_str().expect("an id").to_owned()
     }
 
-    /// Items in their final form, in the order they ended.
+    /// Items in their final form, in the order they started: reads of one round end in any order.
     pub fn items(&self) -> impl Iterator<Item = &TimelineItem> {
-        self.events.iter().filter_map(|event| match &event.body {
-            EventBody::ItemCompleted { item } => Some(item),
-            _ => None,
-        })
+        let mut items: Vec<&TimelineItem> = Vec::new();
+        for event in &self.events {
+            let (EventBody::ItemStarted { item } | EventBody::ItemCompleted { item }) = &event.body else {
+                continue;
+            };
+            match items.iter_mut().find(|known| known.id == item.id) {
+                Some(known) => *known = item,
+                None => items.push(item),
+            }
+        }
+        items.into_iter()
     }
 
     pub fn tool_calls(&self) -> Vec<&ToolCallItem> {
