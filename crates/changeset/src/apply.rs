@@ -10,16 +10,17 @@
 //! 5. Temporary files go, folders are made durable, and one store transaction records the outcome and drops the
 //!    journal.
 //!
-//! It knows nothing of drafts or decisions; what to record is handed to it as documents.
+//! It knows nothing of drafts or decisions; what to record is handed to it as documents. What a crash interrupts is
+//! ended by `recover`.
 
-use std::{collections::BTreeSet, ffi::OsString, path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use protocol::ContentHash;
 use serde::{Deserialize, Serialize};
 use store::{Document, Durability, Store};
 
 use crate::{
-    disk::{self, DiskError, FileState, Place},
+    disk::{self, DiskError, Place},
     error::ApplyError,
     faults,
     plan::{self, Write},
@@ -28,7 +29,7 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Phase {
+pub(crate) enum Phase {
     Preparing,
     Committing,
 }
@@ -36,10 +37,10 @@ enum Phase {
 /// What a commit is going to do, stored before it does it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Journal {
-    id: String,
-    phase: Phase,
-    writes: Vec<JournalWrite>,
+pub(crate) struct Journal {
+    pub id: String,
+    pub phase: Phase,
+    pub writes: Vec<JournalWrite>,
     created_directories: Vec<StoredPath>,
     /// Stored when all is written.
     documents: Vec<JournalDocument>,
@@ -47,12 +48,12 @@ struct Journal {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct JournalWrite {
-    path: StoredPath,
-    before: Option<Version>,
-    after: Option<Version>,
+pub(crate) struct JournalWrite {
+    pub path: StoredPath,
+    pub before: Option<Version>,
+    pub after: Option<Version>,
     /// Name beside the file, for its new content and then for its old one.
-    temporary: String,
+    pub temporary: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -99,7 +100,7 @@ impl Journal {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CarriedOut {
+pub(crate) enum CarriedOut {
     Yes,
     No,
 }
@@ -243,7 +244,7 @@ fn prepare(root: &Path, writes: &[Write], journal: &Journal) -> Result<Vec<Place
 
 /// Turns `before` at a place into `after`, whose content lies under `temporary`; afterwards `before` lies there.
 /// False, with nothing changed, if the place does not have `before`.
-fn swap(
+pub(crate) fn swap(
     place: &Place,
     before: Option<&Version>,
     after: Option<&Version>,
@@ -304,7 +305,7 @@ fn take_back(places: &[Place], writes: &[JournalWrite], contents: plan::Contents
 }
 
 /// Ends a journal of which nothing is on disk any more but temporary files and folders.
-fn abandon(store: &Store, root: &Path, journal: &Journal) -> Result<(), ApplyError> {
+pub(crate) fn abandon(store: &Store, root: &Path, journal: &Journal) -> Result<(), ApplyError> {
     for write in &journal.writes {
         if let Ok(Some(place)) = Place::find(root, &write.path.0) {
             place
@@ -319,7 +320,7 @@ fn abandon(store: &Store, root: &Path, journal: &Journal) -> Result<(), ApplyErr
     Ok(())
 }
 
-fn finish(store: &Store, places: &[Place], journal: &Journal) -> Result<(), ApplyError> {
+pub(crate) fn finish(store: &Store, places: &[Place], journal: &Journal) -> Result<(), ApplyError> {
     for (place, write) in places.iter().zip(&journal.writes) {
         place
             .remove_named(write.temporary.as_ref())
@@ -333,140 +334,7 @@ fn finish(store: &Store, places: &[Place], journal: &Journal) -> Result<(), Appl
     Ok(())
 }
 
-/// Ends every commit that was interrupted: carried out if each of its files still is as before or after it, taken
-/// back otherwise. Returns what it did, in words.
-///
-/// # Errors
-/// A file could not be read or written; the journal stays, to be tried again.
-pub(crate) fn recover(store: &Store, root: &Path) -> Result<Vec<String>, ApplyError> {
-    let mut notes = Vec::new();
-    for (id, value) in store.documents(JOURNAL)? {
-        let journal: Journal = match serde_json::from_value(value) {
-            Ok(journal) => journal,
-            Err(error) => {
-                return Err(ApplyError::Internal(format!(
-                    "the write journal {id} cannot be read: {error}"
-                )));
-            }
-        };
-        notes.push(
-            recover_one(store, root, &journal).map_err(|error| ApplyError::Recovery {
-                detail: error.to_string(),
-                written: Vec::new(),
-            })?,
-        );
-    }
-    Ok(notes)
-}
-
-fn recover_one(store: &Store, root: &Path, journal: &Journal) -> Result<String, ApplyError> {
-    let count = match journal.writes.len() {
-        1 => "1 file".to_owned(),
-        count => format!("{count} files"),
-    };
-    if journal.phase == Phase::Preparing {
-        abandon(store, root, journal)?;
-        return Ok(format!(
-            "An interrupted write of {count} was taken back before it had changed anything."
-        ));
-    }
-    let contents = |hash: &ContentHash| -> Result<Arc<[u8]>, ApplyError> { Ok(store.blob(hash)?.into()) };
-    let mut places = Vec::new();
-    let mut foreign = Vec::new();
-    for write in &journal.writes {
-        let place = Place::make(root, &write.path.0).map_err(|error| io(&write.path, error))?;
-        put_back_racing_save(&place, write).map_err(|error| io(&write.path, error))?;
-        let known = match place.read() {
-            Ok(found) => {
-                plan::same(found.as_ref(), write.before.as_ref())
-                    || plan::same(found.as_ref(), write.after.as_ref())
-            }
-            Err(DiskError::Io(error)) => return Err(io(&write.path, error.into())),
-            Err(_) => false,
-        };
-        if !known {
-            foreign.push(write.path.display());
-        }
-        places.push(place);
-    }
-    let (from_to, note): (fn(&JournalWrite) -> (Option<&Version>, Option<&Version>), String) = if foreign
-        .is_empty()
-    {
-        (
-            |write| (write.before.as_ref(), write.after.as_ref()),
-            format!("An interrupted write of {count} was completed."),
-        )
-    } else {
-        (
-            |write| (write.after.as_ref(), write.before.as_ref()),
-            format!(
-                "An interrupted write of {count} was taken back. Left as they are, because they were changed since: {}.",
-                foreign.join(", ")
-            ),
-        )
-    };
-    for (place, write) in places.iter().zip(&journal.writes) {
-        let (from, to) = from_to(write);
-        let found = match place.read() {
-            Ok(found) => found,
-            Err(_) => continue,
-        };
-        if plan::same(found.as_ref(), to) || !plan::same(found.as_ref(), from) {
-            continue;
-        }
-        ensure_temporary(place, write, to, &contents)?;
-        swap(place, from, to, &write.temporary, &contents).map_err(|error| io(&write.path, error))?;
-    }
-    if foreign.is_empty() {
-        finish(store, &places, journal)?;
-    } else {
-        abandon(store, root, journal)?;
-    }
-    Ok(note)
-}
-
-/// A crash between a swap and its check may have left a user's save under the temporary name: it goes back.
-fn put_back_racing_save(place: &Place, write: &JournalWrite) -> Result<(), DiskError> {
-    let Some(aside) = place.read_named(write.temporary.as_ref())? else {
-        return Ok(());
-    };
-    let is = |version: &Option<Version>| version.as_ref() == Some(&aside.version);
-    if is(&write.before) || is(&write.after) {
-        return Ok(());
-    }
-    // A cut-off new content can not be it: contents were complete and durable before the first swap.
-    let found = place.read()?;
-    if found.is_none() {
-        place.fill(write.temporary.as_ref())?;
-    } else if plan::same(found.as_ref(), write.after.as_ref()) && !place.exchange(write.temporary.as_ref())? {
-        place.replace(write.temporary.as_ref())?;
-    }
-    Ok(())
-}
-
-/// Makes sure that the content to swap in lies under the temporary name.
-fn ensure_temporary(
-    place: &Place,
-    write: &JournalWrite,
-    to: Option<&Version>,
-    contents: plan::Contents,
-) -> Result<(), ApplyError> {
-    let failed = |error| io(&write.path, error);
-    let temporary: OsString = write.temporary.clone().into();
-    let there = place.read_named(&temporary).map_err(failed)?;
-    let Some(to) = to else {
-        return place.remove_named(&temporary).map_err(failed);
-    };
-    if there.is_some_and(|there: FileState| there.version == *to) {
-        return Ok(());
-    }
-    place.remove_named(&temporary).map_err(failed)?;
-    place
-        .write_beside(&temporary, &contents(&to.hash)?, to.mode)
-        .map_err(failed)
-}
-
-fn io(path: &StoredPath, error: DiskError) -> ApplyError {
+pub(crate) fn io(path: &StoredPath, error: DiskError) -> ApplyError {
     ApplyError::Io {
         path: path.display(),
         reason: error.to_string(),

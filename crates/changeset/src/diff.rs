@@ -23,6 +23,13 @@ pub struct Change {
     pub new: Range<usize>,
 }
 
+/// A hunk with its pieces as they are, endings included.
+pub(crate) struct RawHunk<'a> {
+    /// What it covers on both sides, context included.
+    pub span: Change,
+    pub lines: Vec<(LineKind, &'a [u8])>,
+}
+
 /// Two contents and where they differ.
 pub struct Diff<'a> {
     width: Width,
@@ -124,14 +131,14 @@ impl<'a> Diff<'a> {
         }
     }
 
-    /// Every hunk as its header numbers and its raw pieces, endings included: what a patch file holds.
-    pub(crate) fn raw_hunks(&self) -> Vec<(Change, Vec<(LineKind, &'a [u8])>)> {
+    /// Every hunk as a patch file holds it.
+    pub(crate) fn raw_hunks(&self) -> Vec<RawHunk<'a>> {
         self.groups()
             .into_iter()
             .map(|group| {
                 let span = self.span(group);
                 let lines = self.walk(group, &span);
-                (span, lines)
+                RawHunk { span, lines }
             })
             .collect()
     }

@@ -84,6 +84,19 @@ pub(crate) fn read(root: &Path, relative: &Path) -> Result<Option<FileState>, Di
     }
 }
 
+/// Opens a file for reading without following a link anywhere on the way.
+pub(crate) fn open(root: &Path, relative: &Path) -> io::Result<Option<File>> {
+    let opened = Place::find(root, relative).and_then(|place| match place {
+        Some(place) => place.open(&place.name),
+        None => Ok(None),
+    });
+    match opened {
+        Ok(handle) => Ok(handle.map(File::from)),
+        Err(DiskError::Io(error)) => Err(error),
+        Err(error) => Err(io::Error::other(error.to_string())),
+    }
+}
+
 /// A name in an open folder.
 pub(crate) struct Place {
     folder: OwnedFd,

@@ -160,6 +160,9 @@ pub enum ApplyError {
     NotPending { what: String },
     #[error("the changes are {status}; there is nothing to decide")]
     Decided { status: ChangeSetStatus },
+    /// One pending file takes the place that another one leaves.
+    #[error("{path} can only be accepted together with {other}, which leaves its place")]
+    DependsOn { path: String, other: String },
     #[error("the changes are still being worked on")]
     BeingDrafted,
     /// The disk and the change overlap. Each entry names a file and both sides.
@@ -212,6 +215,8 @@ impl From<ApplyError> for RuntimeError {
             ApplyError::NotPending { .. } | ApplyError::Decided { .. } => {
                 with(ErrorCode::ChangesNotPending).action("Show the changes to see what is still pending.")
             }
+            ApplyError::DependsOn { .. } => with(ErrorCode::ChangesNotPending)
+                .action("Accept all of the changes, or the other file first."),
             ApplyError::BeingDrafted => {
                 with(ErrorCode::ChangesNotPending).action("Decide when the turn has ended, or cancel it.")
             }

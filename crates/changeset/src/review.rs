@@ -1,4 +1,4 @@
-//! A person's decisions: accept and reject (all, a file, a hunk), undo, redo, and the person's own saves.
+//! A person's decisions about a change set: accept and reject, all of it, a file or a hunk.
 //!
 //! Owns what a decision means for a record; planning is `plan`'s and writing is `apply`'s. Every decision is all or
 //! nothing: on an error no file has changed.
@@ -7,13 +7,13 @@ use protocol::{
     ChangeSet, ChangeSetId, ChangeSetStatus, ContentHash, FileStatus, SnapshotId, changes::Selection,
 };
 use store::{Document, Durability};
-use workspace::WorkspacePath;
 
 use crate::{
     ChangeSets,
     apply::{self, Committed},
     diff::Diff,
     disk::FileState,
+    draft,
     error::{ApplyError, PathConflict},
     machine::{self, Input},
     plan::{self, Tree, Wording, Write},
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Plans that are made anew because a file changed between planning and writing, before giving up.
-const ATTEMPTS: u32 = 5;
+pub(crate) const ATTEMPTS: u32 = 5;
 
 /// The outcome of a decision.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,15 +35,6 @@ pub struct Applied {
     pub files_written: Vec<String>,
     /// What else the user should know, in words.
     pub notes: Vec<String>,
-}
-
-/// What a save expects to find.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
-    /// No file; a new one is made.
-    Absent,
-    /// The content the text was loaded from.
-    Content(ContentHash),
 }
 
 /// What is chosen of one file.
@@ -65,6 +56,7 @@ impl ChangeSets {
             let mut record = self.reviewable(&mut state, id)?;
             self.resolve_conflicts(&mut state, &mut record)?;
             let chosen = self.choose(&mut state, &record, selection)?;
+            check_complete(&record, &chosen)?;
             let effects: Vec<Effect> = chosen.iter().map(|chosen| chosen.effect.clone()).collect();
             match self.carry_out(&[effects], Wording::Proposed) {
                 Ok((steps, writes)) => {
@@ -154,151 +146,6 @@ impl ChangeSets {
         }
         self.put(&mut state, record.clone(), Durability::Full)?;
         self.applied(&mut state, &record, &[], Vec::new())
-    }
-
-    /// Takes back everything that was accepted of a change set and has not been undone; of the newest such set when
-    /// `id` is absent. What the user changed since is kept; where the two overlap nothing is written.
-    pub fn undo(&self, id: Option<&ChangeSetId>) -> Result<Applied, ApplyError> {
-        let mut state = self.lock();
-        let mut notes = self.recover_first(&mut state)?;
-        let nothing = || ApplyError::NothingTo { what: "undo" };
-        let id = match id {
-            Some(id) => id.clone(),
-            None => self
-                .newest_snapshot(|cause| cause != Cause::Undo)?
-                .ok_or_else(nothing)?,
-        };
-        for _ in 0..ATTEMPTS {
-            let mut record = self.record(&state, &id)?;
-            if matches!(record.status, ChangeSetStatus::Draft | ChangeSetStatus::Proposed) {
-                return Err(ApplyError::BeingDrafted);
-            }
-            if record.snapshots.is_empty() {
-                return Err(nothing());
-            }
-            let snapshots = self.snapshots(&record.snapshots)?;
-            let steps: Vec<Vec<Effect>> = snapshots
-                .iter()
-                .rev()
-                .flat_map(Snapshot::reversed_steps)
-                .collect();
-            let (steps, writes) = self.carry_out(&steps, Wording::BeforeTheChange)?;
-            let undo = SnapshotId::mint();
-            let replaced = std::mem::take(&mut record.snapshots);
-            record.undone_by = Some(undo.clone());
-            record.status = machine::next(record.status, Input::Undo)?;
-            record.updated_at = set::now();
-            match self.commit(&writes, &record, Cause::Undo, undo, steps, replaced)? {
-                Committed::Yes { notes: written } => {
-                    notes.extend(written);
-                    set::remember(&mut state, record.clone());
-                    for folder in snapshots
-                        .iter()
-                        .flat_map(|snapshot| snapshot.created_directories.iter().rev())
-                    {
-                        crate::disk::remove_empty_folder(self.workspace().root(), &folder.0);
-                    }
-                    return self.applied(&mut state, &record, &writes, notes);
-                }
-                Committed::Moved => {}
-            }
-        }
-        Err(busy())
-    }
-
-    /// Does again what an undo took back; the newest undo when `id` is absent.
-    pub fn redo(&self, id: Option<&ChangeSetId>) -> Result<Applied, ApplyError> {
-        let mut state = self.lock();
-        let mut notes = self.recover_first(&mut state)?;
-        let nothing = || ApplyError::NothingTo { what: "redo" };
-        let id = match id {
-            Some(id) => id.clone(),
-            None => self
-                .newest_snapshot(|cause| cause == Cause::Undo)?
-                .ok_or_else(nothing)?,
-        };
-        for _ in 0..ATTEMPTS {
-            let mut record = self.record(&state, &id)?;
-            let undo = record.undone_by.take().ok_or_else(nothing)?;
-            let snapshots = self.snapshots(std::slice::from_ref(&undo))?;
-            let steps: Vec<Vec<Effect>> = snapshots.iter().flat_map(Snapshot::reversed_steps).collect();
-            let (steps, writes) = self.carry_out(&steps, Wording::Proposed)?;
-            let redo = SnapshotId::mint();
-            record.snapshots = vec![redo.clone()];
-            record.updated_at = set::now();
-            if record.open_files().next().is_some() && state.open.contains_key(&record.session_id) {
-                // A session has one open change set, and meanwhile it has another.
-                for index in 0..record.files.len() {
-                    if record.files[index].is_open() {
-                        self.reject_whole(&mut state, &mut record.files[index])?;
-                    }
-                }
-                notes.push(
-                    "What was still pending of it was left out: newer changes are pending now.".to_owned(),
-                );
-            }
-            let input = if record.open_files().next().is_some() {
-                Input::RedoPart
-            } else {
-                Input::Redo
-            };
-            record.status = machine::next(record.status, input)?;
-            match self.commit(&writes, &record, Cause::Redo, redo, steps, vec![undo])? {
-                Committed::Yes { notes: written } => {
-                    notes.extend(written);
-                    set::remember(&mut state, record.clone());
-                    return self.applied(&mut state, &record, &writes, notes);
-                }
-                Committed::Moved => {}
-            }
-        }
-        Err(busy())
-    }
-
-    /// Writes a file as the user wants it, through the same atomic writer: mode, owner and links stay. Returns the
-    /// hash to expect at the next save.
-    pub fn save(
-        &self,
-        path: &WorkspacePath,
-        bytes: &[u8],
-        expected: &Expected,
-    ) -> Result<ContentHash, ApplyError> {
-        let mut state = self.lock();
-        self.recover_first(&mut state)?;
-        if path.is_protected() {
-            return Err(ApplyError::Protected { path: path.display() });
-        }
-        let moved = || ApplyError::Moved { path: path.display() };
-        let stored = StoredPath(path.relative().to_owned());
-        let before =
-            crate::disk::read(self.workspace().root(), &stored.0).map_err(|error| ApplyError::Io {
-                path: path.display(),
-                reason: error.to_string(),
-            })?;
-        let mode = match (expected, &before) {
-            (Expected::Absent, None) => crate::disk::new_file_mode(crate::disk::Executable::No),
-            (Expected::Content(hash), Some(found)) if *hash == found.version.hash => found.version.mode,
-            _ => return Err(moved()),
-        };
-        let after = FileState::new(bytes, mode);
-        let hash = after.version.hash.clone();
-        if before.as_ref().map(|state| &state.version) == Some(&after.version) {
-            return Ok(hash);
-        }
-        let write = Write {
-            path: stored,
-            before,
-            after: Some(after),
-        };
-        match apply::commit(
-            self.store(),
-            self.workspace().root(),
-            &[write],
-            |_| Ok(Vec::new()),
-        )? {
-            Committed::Yes { .. } => Ok(hash),
-            Committed::Moved => Err(moved()),
-        }
     }
 
     /// The record, if it is up for review.
@@ -434,7 +281,7 @@ impl ChangeSets {
     }
 
     /// Plans steps on the disk as it is: what each really changes, and the writes that do it all.
-    fn carry_out(
+    pub(crate) fn carry_out(
         &self,
         steps: &[Vec<Effect>],
         wording: Wording,
@@ -474,7 +321,7 @@ impl ChangeSets {
         Ok(())
     }
 
-    fn commit(
+    pub(crate) fn commit(
         &self,
         writes: &[Write],
         record: &SetRecord,
@@ -567,7 +414,7 @@ impl ChangeSets {
         Ok(())
     }
 
-    fn reject_whole(&self, state: &mut State, file: &mut FileRecord) -> Result<(), ApplyError> {
+    pub(crate) fn reject_whole(&self, state: &mut State, file: &mut FileRecord) -> Result<(), ApplyError> {
         let (before, after) = show::ends(&file.effect, &mut |hash| self.content(state, hash))?;
         // A file of which hunks were accepted is accepted as far as it goes.
         if file.decided == Counts::default() {
@@ -603,42 +450,7 @@ impl ChangeSets {
         Ok(())
     }
 
-    /// Ends a write an earlier call could not end. Until that works, nothing else is written.
-    fn recover_first(&self, state: &mut State) -> Result<Vec<String>, ApplyError> {
-        let mut notes = apply::recover(self.store(), self.workspace().root())?;
-        if !notes.is_empty() {
-            notes.extend(self.load_open(state)?);
-        }
-        Ok(notes)
-    }
-
-    fn snapshots(&self, ids: &[SnapshotId]) -> Result<Vec<Snapshot>, ApplyError> {
-        let mut snapshots = Vec::with_capacity(ids.len());
-        for id in ids {
-            let value = self
-                .store()
-                .document(SNAPSHOT, id.as_str())?
-                .ok_or(ApplyError::Pruned)?;
-            let snapshot: Snapshot = serde_json::from_value(value)
-                .map_err(|error| ApplyError::Internal(format!("snapshot {id} cannot be read: {error}")))?;
-            if snapshot.pruned {
-                return Err(ApplyError::Pruned);
-            }
-            snapshots.push(snapshot);
-        }
-        Ok(snapshots)
-    }
-
-    /// The set that the newest snapshot of a kind belongs to.
-    fn newest_snapshot(&self, wanted: impl Fn(Cause) -> bool) -> Result<Option<ChangeSetId>, ApplyError> {
-        let newest = (self.store().documents(SNAPSHOT)?.into_iter())
-            .filter_map(|(_, value)| serde_json::from_value::<Snapshot>(value).ok())
-            .filter(|snapshot| wanted(snapshot.cause))
-            .max_by(|a, b| a.id.cmp(&b.id));
-        Ok(newest.map(|snapshot| snapshot.change_set_id))
-    }
-
-    fn applied(
+    pub(crate) fn applied(
         &self,
         state: &mut State,
         record: &SetRecord,
@@ -660,6 +472,24 @@ pub(crate) fn snapshot_document(snapshot: &Snapshot) -> Result<Document, ApplyEr
         session_id: None,
         value: Some(serde_json::to_value(snapshot).map_err(|error| ApplyError::Internal(error.to_string()))?),
     })
+}
+
+/// A file that is to come to a path another pending file still leaves needs that one decided with it.
+fn check_complete(record: &SetRecord, chosen: &[Chosen]) -> Result<(), ApplyError> {
+    for Chosen { index, effect, .. } in chosen {
+        let Some(to) = &effect.to else { continue };
+        let Some(other) = draft::taker(&record.files, &to.path.0) else {
+            continue;
+        };
+        if other != *index && !chosen.iter().any(|chosen| chosen.index == other) {
+            let path = |index: usize| record.files[index].effect.path().map(StoredPath::display);
+            return Err(ApplyError::DependsOn {
+                path: to.path.display(),
+                other: path(other).unwrap_or_default(),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn resolved(record: &SetRecord) -> Result<ChangeSetStatus, ApplyError> {
@@ -688,7 +518,7 @@ fn open_file(record: &SetRecord, path: &str) -> Result<usize, ApplyError> {
     }
 }
 
-fn busy() -> ApplyError {
+pub(crate) fn busy() -> ApplyError {
     ApplyError::Io {
         path: "the workspace".to_owned(),
         reason: "another program keeps changing the same files".to_owned(),

@@ -108,11 +108,14 @@ fn shown_file(
     Ok(shown)
 }
 
+/// The contents before and after.
+pub(crate) type Ends = (Arc<[u8]>, Arc<[u8]>);
+
 /// Both contents; an end that is not there is empty.
 pub(crate) fn ends(
     effect: &Effect,
     content: &mut impl FnMut(&ContentHash) -> Result<Arc<[u8]>, StoreError>,
-) -> Result<(Arc<[u8]>, Arc<[u8]>), StoreError> {
+) -> Result<Ends, StoreError> {
     let mut read = |at: &Option<Located>| match at {
         Some(at) => content(&at.version.hash),
         None => Ok(Arc::from(&[][..])),

@@ -6,7 +6,7 @@ use std::{os::unix::ffi::OsStrExt, path::Path};
 
 use protocol::{LineKind, changes::LineEnding};
 
-use crate::diff::{Diff, first_line};
+use crate::diff::{Diff, RawHunk, first_line};
 
 /// One side of a file's change.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ pub enum Form {
 }
 
 fn hunks(out: &mut Vec<u8>, old: &[u8], new: &[u8]) {
-    for (span, lines) in Diff::of(old, new).raw_hunks() {
+    for RawHunk { span, lines } in Diff::of(old, new).raw_hunks() {
         let range = |range: &std::ops::Range<usize>| format!("{},{}", first_line(range), range.len());
         line(
             out,

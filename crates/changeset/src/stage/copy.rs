@@ -1,0 +1,133 @@
+//! The file operations of a staged copy: they read the user's files and write below the scratch folder.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    os::unix::fs::MetadataExt,
+    path::{Component, Path, PathBuf},
+};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Timespec, Timestamps};
+
+use super::{MAX_HARVESTED_BYTES, Staged};
+use crate::{disk, record::Version};
+
+/// What tells that a file was written to. The change time cannot be set back by a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    pub fn of(metadata: &std::fs::Metadata) -> Stamp {
+        Stamp {
+            inode: metadata.ino(),
+            size: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    match rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+pub(super) fn link(target: &Path, at: &Path) -> io::Result<()> {
+    Ok(rustix::fs::symlinkat(target, CWD, at)?)
+}
+
+/// Removes a file or a link itself.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::unlinkat(CWD, path, AtFlags::empty())?)
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(
+        CWD,
+        path,
+        flags,
+        Mode::from_raw_mode(0o600),
+    )?))
+}
+
+pub(super) fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Stamp> {
+    let mut file = create(path)?;
+    file.write_all(bytes)?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    Ok(Stamp::of(&file.metadata()?))
+}
+
+/// Copies one file with mode and modification time; nothing where it is gone or no file any more.
+pub(super) fn copy(root: &Path, relative: &Path, destination: &Path) -> io::Result<Option<Staged>> {
+    let Some(mut source) = disk::open(root, relative)? else {
+        return Ok(None);
+    };
+    let metadata = source.metadata()?;
+    if !metadata.is_file() {
+        return Ok(None);
+    }
+    let mut file = create(destination)?;
+    let cloned = rustix::fs::ioctl_ficlone(&file, &source).is_ok();
+    let mode = metadata.mode() & 0o7777;
+    let version = if metadata.len() > MAX_HARVESTED_BYTES {
+        if !cloned {
+            io::copy(&mut source, &mut file)?;
+        }
+        None
+    } else {
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        source.read_to_end(&mut bytes)?;
+        if !cloned {
+            file.write_all(&bytes)?;
+        }
+        Some(Version {
+            hash: disk::hash(&bytes),
+            mode,
+        })
+    };
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    let time = |seconds, nanoseconds| Timespec {
+        tv_sec: seconds,
+        tv_nsec: nanoseconds,
+    };
+    let times = Timestamps {
+        last_access: time(metadata.atime(), metadata.atime_nsec()),
+        last_modification: time(metadata.mtime(), metadata.mtime_nsec()),
+    };
+    rustix::fs::futimens(&file, &times)?;
+    let stamp = Stamp::of(&file.metadata()?);
+    Ok(Some(match version {
+        Some(version) => Staged::File { version, stamp },
+        None => Staged::Large { stamp },
+    }))
+}
+
+/// Where a link must lead in the copy: inside the workspace to the copy, outside to where it led before.
+pub(super) fn retarget(target: &Path, link: &Path, real: &Path, copy: &Path) -> PathBuf {
+    if target.is_absolute() {
+        return match target.strip_prefix(real) {
+            Ok(inside) => copy.join(inside),
+            Err(_) => target.to_owned(),
+        };
+    }
+    let mut depth = link.components().count().saturating_sub(1);
+    for component in target.components() {
+        match component {
+            Component::ParentDir if depth == 0 => {
+                return real.join(link.parent().unwrap_or(Path::new(""))).join(target);
+            }
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            _ => {}
+        }
+    }
+    target.to_owned()
+}
