@@ -6,11 +6,13 @@
 
 pub mod display;
 mod environment;
+mod login;
 pub mod machine;
 pub mod policy;
 pub mod runner;
 mod tool;
 
 pub use environment::CommandEnvironment;
+pub use login::{LoginError, login_environment};
 pub use policy::ApprovedCommand;
 pub use tool::{Tool, ToolLimits, ToolOutput, ToolRunError, run_tool};

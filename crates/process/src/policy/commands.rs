@@ -173,7 +173,10 @@ impl Judge<'_> {
         let mut any = places.clone();
         any.known.extend(success.known.iter().cloned());
         any.unknown |= success.unknown;
-        Flow { success, any }
+        Flow {
+            success: success.bounded(),
+            any: any.bounded(),
+        }
     }
 
     /// What is blocked for its name, or its first words.
@@ -264,6 +267,12 @@ impl Judge<'_> {
         if let Some(rule) = rule(name) {
             return self.read_only(name, args, places, rule);
         }
+        let first = args.first().and_then(Arg::as_str).unwrap_or_default();
+        let reads =
+            |(program, words): &(&str, &str)| *program == name && words.split('|').any(|word| word == first);
+        if tables::READING_WORDS.iter().any(reads) {
+            return self.read_only(name, args, places, tables::Rule::Paths);
+        }
         if checks::is_check(self, name, args, places) {
             let before = self.findings.len();
             self.paths(name, args, places, 0);
@@ -277,15 +286,14 @@ impl Judge<'_> {
             .filter(|arg| !arg.is_option())
             .filter_map(Arg::as_str)
             .collect();
-        let access = if tables::WRITERS.contains(&name) {
-            Access::Write
-        } else {
-            Access::Read
-        };
         // What it is asked for may be worth a block, whatever else is asked about.
-        for arg in args.iter().filter(|arg| arg.text.is_some()) {
+        let copies = matches!(name, "cp" | "ln" | "install");
+        let target = args.iter().rposition(|arg| !arg.is_option());
+        for (index, arg) in args.iter().enumerate().filter(|(_, arg)| arg.text.is_some()) {
+            let writes = tables::WRITERS.contains(&name) && (!copies || Some(index) == target);
+            let access = if writes { Access::Write } else { Access::Read };
             match arg.as_str() {
-                Some(text) if arg.is_option() => self.option_value(arg, &text.to_owned(), places),
+                Some(text) if arg.is_option() => self.option_value(arg, text, places),
                 Some(text) if is_url(text) => {}
                 // Readers among them show what they are given; others are asked about.
                 _ => {
@@ -369,8 +377,12 @@ pub(super) fn starts_with_words(words: &[&str], wanted: &[&str]) -> bool {
 
 fn asks_version(name: &str, args: &[Arg]) -> bool {
     let [only] = args else { return false };
-    let version =
-        only.is("--version") || (only.is("version") && matches!(name, "go" | "docker" | "kubectl" | "deno"));
+    let short = (only.is("-V") && matches!(name, "python" | "python3" | "cargo" | "rustc" | "pip" | "pip3"))
+        || (only.is("-v") && matches!(name, "node" | "npm" | "npx" | "pnpm" | "yarn" | "bun"))
+        || (only.is("-version") && matches!(name, "java" | "javac"));
+    let version = short
+        || only.is("--version")
+        || (only.is("version") && matches!(name, "go" | "docker" | "kubectl" | "deno"));
     version && tables::TELL_VERSION.contains(&name)
 }
 

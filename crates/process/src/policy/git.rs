@@ -66,7 +66,8 @@ impl Judge<'_> {
         let reads = match command {
             // These list when they are given nothing to change.
             "branch" => {
-                words.is_empty() && only_options(&texts, &["-a", "-r", "-v", "-vv", "-l", "-i", "-q"])
+                (words.is_empty() || texts.iter().any(|text| lists_branches(text)))
+                    && only_options(&texts, &["-a", "-r", "-v", "-vv", "-l", "-i", "-q"])
             }
             "tag" => {
                 (words.is_empty() && only_options(&texts, &["-n"]))
@@ -122,11 +123,9 @@ impl Judge<'_> {
     fn git_option(&mut self, command: &str, text: &str) {
         if let Some(long) = text.strip_prefix("--") {
             let name = long.split('=').next().unwrap_or_default();
-            if !GIT_OPTIONS.contains(&name)
-                && !(command == "config" && reads_setting(&[text]))
-                && name != "list"
-                && name != "get"
-            {
+            let setting = command == "config" && name == "get";
+            let lists = matches!(name, "list" | "no-contains" | "contains");
+            if !GIT_OPTIONS.contains(&name) && !setting && !lists {
                 self.ask(format!("`git {command} {text}` is not known to be read-only"));
             }
         } else if text.starts_with('-') && text.contains('O') && command == "grep" {
@@ -140,7 +139,7 @@ impl Judge<'_> {
         for arg in args {
             let Some(text) = arg.as_str() else { continue };
             if arg.is_option() {
-                self.option_value(arg, &text.to_owned(), places);
+                self.option_value(arg, text, places);
             } else if !super::commands::is_url(text) {
                 let of_revision = text
                     .rsplit_once(':')
@@ -165,13 +164,22 @@ impl Judge<'_> {
 }
 
 fn only_options(texts: &[&str], short: &[&str]) -> bool {
-    texts.iter().all(|text| {
+    texts.iter().filter(|text| text.starts_with('-')).all(|text| {
         short.contains(text)
             || text.strip_prefix("--").is_some_and(|long| {
                 let name = long.split('=').next().unwrap_or_default();
                 GIT_OPTIONS.contains(&name) || name == "list"
             })
     })
+}
+
+/// Options with which `git branch PATTERN` lists, and makes no branch.
+fn lists_branches(text: &str) -> bool {
+    let name = text.split('=').next().unwrap_or_default();
+    matches!(
+        name,
+        "-l" | "--list" | "--contains" | "--no-contains" | "--merged" | "--no-merged" | "--points-at"
+    )
 }
 
 /// `git config --get user.name`: one setting, and none that may hold a credential.

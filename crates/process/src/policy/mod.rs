@@ -16,8 +16,11 @@ mod options;
 mod paths;
 mod scripts;
 mod syntax;
+// Laid out by hand: tables read as tables.
+#[rustfmt::skip]
 pub(crate) mod tables;
 #[cfg(test)]
+#[rustfmt::skip]
 mod tests;
 mod words;
 mod wrappers;
@@ -189,6 +192,7 @@ impl Verdict {
         ApprovedCommand {
             text: self.command,
             reason,
+            class: self.class,
             last_pipeline: self.last_pipeline,
         }
     }
@@ -222,6 +226,7 @@ impl Grant {
 pub struct ApprovedCommand {
     text: String,
     reason: String,
+    class: CommandClass,
     last_pipeline: Vec<Option<String>>,
 }
 
@@ -233,6 +238,10 @@ impl ApprovedCommand {
     /// Why it may run.
     pub fn reason(&self) -> &str {
         &self.reason
+    }
+
+    pub fn class(&self) -> CommandClass {
+        self.class
     }
 
     /// The command name of each stage of the pipeline whose status is the command's own.

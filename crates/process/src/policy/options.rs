@@ -1,5 +1,7 @@
 //! Judges programs that only read, by the table's rules for their arguments.
 
+use std::path::{Path, PathBuf};
+
 use super::CommandClass;
 use super::paths::{Access, is_secret_name, matches};
 use super::syntax::{Judge, Places};
@@ -16,6 +18,9 @@ pub(super) fn rule(name: &str) -> Option<Rule> {
 impl Judge<'_> {
     pub(super) fn read_only(&mut self, name: &str, args: &[Arg], places: &Places, rule: Rule) {
         let before = self.findings.len();
+        if matches!(name, "test" | "[") && args.iter().any(|arg| arg.is("-v") || arg.is("-R")) {
+            self.ask("`test -v` may run commands");
+        }
         match rule {
             Rule::Words => self.words(name, args),
             Rule::Paths => self.paths(name, args, places, 0),
@@ -38,7 +43,14 @@ impl Judge<'_> {
             }
         }
         if searches_hidden_files(name, args) {
-            self.hidden_credentials(args, places);
+            let roots: Vec<Arg> = args
+                .iter()
+                .filter(|arg| !arg.is_option())
+                .skip(pattern_words(args))
+                .cloned()
+                .collect();
+            let here = vec![Arg::literal(".")];
+            self.hidden_credentials(if roots.is_empty() { &here } else { &roots }, places);
         }
         if self.findings.len() == before {
             self.allow(CommandClass::ReadOnly, "read-only");
@@ -57,6 +69,9 @@ impl Judge<'_> {
             && option.is("-v")
             && let Some(variable) = variable.as_str()
         {
+            if variable.contains('[') || super::tables::steers_programs(variable) {
+                self.ask(format!("setting `{variable}` may run commands"));
+            }
             self.set_variable(variable, super::words::Value::Unknown);
         }
     }
@@ -124,27 +139,13 @@ impl Judge<'_> {
         }
     }
 
-    /// A search through hidden files prints what it finds in `.env` as well.
-    fn hidden_credentials(&mut self, args: &[Arg], places: &Places) {
-        let roots: Vec<&str> = args
-            .iter()
-            .filter(|arg| !arg.is_option())
-            .skip(pattern_words(args))
-            .filter_map(Arg::as_str)
-            .collect();
-        let roots = if roots.is_empty() { vec!["."] } else { roots };
+    /// Asks when a program that shows what is in files comes by one that may hold credentials.
+    pub(super) fn hidden_credentials(&mut self, roots: &[Arg], places: &Places) {
         for place in &places.known.clone() {
-            for root in &roots {
-                let Ok(entries) = std::fs::read_dir(place.join(root)) else {
-                    continue;
-                };
-                let secret = entries
-                    .flatten()
-                    .map(|entry| entry.path())
-                    .find(|path| self.holds_credentials(path));
-                if let Some(path) = secret {
+            for root in roots.iter().filter_map(Arg::as_str) {
+                if let Some(path) = self.credentials_below(&place.join(root)) {
                     self.ask(format!(
-                        "it also searches {}, which may hold credentials",
+                        "it also reads {}, which may hold credentials",
                         path.display()
                     ));
                     return;
@@ -152,6 +153,61 @@ impl Judge<'_> {
             }
         }
     }
+
+    /// The first such file below a folder, as far as a quick look tells. Folders of dependencies and build output
+    /// are not looked into.
+    fn credentials_below(&self, folder: &Path) -> Option<PathBuf> {
+        const SKIPPED: [&str; 7] = [
+            ".git",
+            "node_modules",
+            "target",
+            ".venv",
+            "venv",
+            "vendor",
+            "dist",
+        ];
+        const MAX_ENTRIES: usize = 5000;
+        let mut folders = vec![folder.to_path_buf()];
+        let mut seen = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                seen += 1;
+                if seen > MAX_ENTRIES {
+                    return None;
+                }
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if is_folder && !SKIPPED.iter().any(|skipped| entry.file_name() == *skipped) {
+                    folders.push(entry.path());
+                } else if !is_folder && self.holds_credentials(&entry.path()) {
+                    return Some(entry.path());
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Programs among the read-only ones that show what is in files, not only facts about them.
+pub(super) fn shows_content(name: &str) -> bool {
+    const FACTS: [&str; 16] = [
+        "ls",
+        "dir",
+        "wc",
+        "stat",
+        "du",
+        "df",
+        "file",
+        "readlink",
+        "realpath",
+        "md5sum",
+        "sha1sum",
+        "sha256sum",
+        "sha512sum",
+        "b2sum",
+        "cksum",
+        "size",
+    ];
+    rule(name).is_some_and(|rule| rule != Rule::Words) && !FACTS.contains(&name)
 }
 
 /// Whether an argument is one of some options. A long one may be abbreviated and carry a value.

@@ -10,6 +10,7 @@ impl Judge<'_> {
         let before = self.findings.len();
         let mut scripts: Vec<&Arg> = Vec::new();
         let mut files: Vec<&Arg> = Vec::new();
+        let mut access = Access::Read;
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             match arg.as_str() {
@@ -21,6 +22,7 @@ impl Judge<'_> {
                 ) => {}
                 Some("--") => files.extend(rest.by_ref()),
                 Some(text) if text.starts_with("-i") || text.starts_with("--in-place") => {
+                    access = Access::Write;
                     self.ask("`sed -i` changes files");
                 }
                 Some(text) if text.starts_with('-') && text.len() > 1 => {
@@ -40,7 +42,7 @@ impl Judge<'_> {
             }
         }
         for file in files {
-            self.path(file, places, Access::Read);
+            self.path(file, places, access);
         }
         if self.findings.len() == before {
             self.allow(CommandClass::ReadOnly, "read-only");
@@ -64,10 +66,10 @@ impl Judge<'_> {
                 Some(text) if program.is_none() => {
                     program = Some(text);
                     // Output to files and programs, other programs' output, and code from elsewhere.
-                    let harmful = [
-                        "system", ">", "|", "getline", "@", "ENVIRON", "ARGV", "close", "fflush",
-                    ];
-                    if harmful.iter().any(|word| text.contains(word)) {
+                    let harmful = ["system", "getline", "@", "ENVIRON", "ARGV", "close", "fflush"];
+                    // Without `print`, `>` compares and `|` is part of `||`.
+                    let redirects = text.contains("print") && text.contains(['>', '|']);
+                    if redirects || harmful.iter().any(|word| text.contains(word)) {
                         self.ask("`awk` with this program may write files or run programs");
                     }
                 }
@@ -97,7 +99,7 @@ impl Judge<'_> {
                     if text.starts_with('.')
                         && !text.contains('/')
                         && !super::paths::is_secret_name(text) => {}
-                Some(text) if arg.is_option() => self.option_value(arg, &text.to_owned(), places),
+                Some(text) if arg.is_option() => self.option_value(arg, text, places),
                 _ => {
                     self.path(arg, places, Access::Read);
                 }

@@ -41,6 +41,14 @@ impl Places {
     fn or(mut self, other: &Places) -> Places {
         self.known.extend(other.known.iter().cloned());
         self.unknown |= other.unknown;
+        self.bounded()
+    }
+
+    /// More than a few folders count as unknown.
+    pub(super) fn bounded(mut self) -> Places {
+        while self.known.len() > MAX_PLACES {
+            self.unknown |= self.known.pop_last().is_some();
+        }
         self
     }
 }
@@ -71,7 +79,18 @@ pub(super) struct Judge<'a> {
     pub(super) source: String,
     depth: usize,
     loops: usize,
+    statements: usize,
+    /// Within arithmetic, the value of a variable is itself evaluated, and may substitute commands.
+    arithmetic: usize,
+    /// Within `[ … ]`, where operators compare and do not calculate.
+    in_test: bool,
 }
+
+/// Most folders that are followed at once.
+const MAX_PLACES: usize = 8;
+
+/// Statements looked at in all; each may touch the file system.
+const MAX_STATEMENTS: usize = 2000;
 
 /// Loops are looked at twice, so their nesting must stay small.
 const MAX_LOOPS: usize = 5;
@@ -89,6 +108,9 @@ impl<'a> Judge<'a> {
             source: String::new(),
             depth: 0,
             loops: 0,
+            statements: 0,
+            arithmetic: 0,
+            in_test: false,
         }
     }
 
@@ -159,8 +181,9 @@ impl<'a> Judge<'a> {
     /// them to the command: `find . > list -delete`.
     pub(super) fn statement(&mut self, node: Node<'_>, places: &Places, extra: &[Node<'_>]) -> Flow {
         self.depth += 1;
-        let flow = if self.depth > MAX_DEPTH {
-            self.ask("the command is too deeply nested to be judged");
+        self.statements += 1;
+        let flow = if self.depth > MAX_DEPTH || self.statements > MAX_STATEMENTS {
+            self.ask("the command is too long or too deeply nested to be judged");
             Flow::stay(places)
         } else {
             self.statement_inner(node, places, extra)
@@ -244,6 +267,9 @@ impl<'a> Judge<'a> {
             "unset_command" => {
                 for child in named_children(node) {
                     let name = self.text(child);
+                    if name.contains('[') {
+                        self.ask("`unset` with an index may run commands");
+                    }
                     self.variables.insert(name, Value::Known(vec![String::new()]));
                     self.expression(child, places);
                 }
@@ -515,8 +541,12 @@ impl<'a> Judge<'a> {
             }
             return Flow::stay(places);
         };
+        let reads = matches!(self.text(name).as_str(), "read" | "mapfile" | "readarray");
         for assignment in assignments {
-            self.prefix_assignment(assignment, places);
+            // `IFS= read -r line` is how lines are read.
+            if !(reads && self.text(assignment).starts_with("IFS=")) {
+                self.prefix_assignment(assignment, places);
+            }
         }
         for word in late.iter().chain(extra) {
             args.extend(self.word(*word, places).into_args());
@@ -533,6 +563,11 @@ impl<'a> Judge<'a> {
     pub(super) fn expression(&mut self, node: Node<'_>, places: &Places) {
         match node.kind() {
             "command_substitution" | "process_substitution" => {
+                if self.arithmetic > 0 {
+                    self.ask("it calculates with a value that could run a command");
+                }
+                let outside = (self.arithmetic, self.in_test);
+                (self.arithmetic, self.in_test) = (0, false);
                 self.isolated(|judge| {
                     for child in named_children(node) {
                         if child.kind() == "file_redirect" {
@@ -542,13 +577,33 @@ impl<'a> Judge<'a> {
                         }
                     }
                 });
+                (self.arithmetic, self.in_test) = outside;
             }
             "command" | "list" | "pipeline" | "redirected_statement" | "subshell" | "negated_command" => {
                 self.statement(node, places, &[]);
             }
             "variable_assignment" => self.assignment(node, places),
-            // `$((…))` and `[[ … ]]` take array subscripts apart, which may substitute commands: `a[$(touch x)]`
-            // is seen as a substitution, a bare name whose value holds one is not known and asks.
+            "subscript" | "arithmetic_expansion" | "postfix_expression" | "ternary_expression" => {
+                self.evaluated(node, places);
+            }
+            "test_command" => {
+                let evaluates = self.text(node).starts_with("[[");
+                self.test(node, places, evaluates);
+            }
+            "binary_expression" | "unary_expression" if self.arithmetic == 0 && !self.in_test => {
+                self.evaluated(node, places);
+            }
+            "variable_name" | "word" if self.arithmetic > 0 && is_name(&self.text(node)) => {
+                let word = self.variable(&self.text(node), places);
+                self.operand(&word);
+            }
+            "word" | "raw_string" | "ansi_c_string" | "simple_expansion" | "expansion" | "string"
+            | "concatenation"
+                if self.arithmetic > 0 =>
+            {
+                let word = self.word(node, places);
+                self.operand(&word);
+            }
             "simple_expansion" | "expansion" | "string" | "concatenation" => {
                 self.word(node, places);
             }
@@ -560,6 +615,61 @@ impl<'a> Judge<'a> {
             _ => self.ask("the command could not be parsed"),
         }
     }
+}
+
+impl Judge<'_> {
+    fn evaluated(&mut self, node: Node<'_>, places: &Places) {
+        self.arithmetic += 1;
+        for child in named_children(node) {
+            self.expression(child, places);
+        }
+        self.arithmetic -= 1;
+    }
+
+    /// What arithmetic would evaluate. A value such as `a[$(touch x)]` runs a command.
+    fn operand(&mut self, word: &super::words::Word) {
+        let plain = |value: &String| {
+            value
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_ +-.".contains(c))
+        };
+        if !word
+            .values
+            .as_ref()
+            .is_some_and(|values| values.iter().all(plain))
+        {
+            self.ask("it calculates with a value that could run a command");
+        }
+    }
+
+    /// `[ … ]` and `[[ … ]]`: only the latter calculates, and `-v` takes an index apart in both.
+    fn test(&mut self, node: Node<'_>, places: &Places, evaluates: bool) {
+        let operator = node
+            .child_by_field_name("operator")
+            .map(|operator| self.text(operator))
+            .unwrap_or_default();
+        let calculates =
+            evaluates && matches!(operator.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+        let names = matches!(operator.as_str(), "-v" | "-R");
+        let outer = std::mem::replace(&mut self.in_test, true);
+        self.arithmetic += usize::from(calculates || names);
+        for child in named_children(node) {
+            match child.kind() {
+                "binary_expression" | "unary_expression" | "parenthesized_expression" => {
+                    self.test(child, places, evaluates);
+                }
+                "test_operator" => {}
+                _ => self.expression(child, places),
+            }
+        }
+        self.arithmetic -= usize::from(calculates || names);
+        self.in_test = outer;
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Whether a function's body starts the function itself.

@@ -191,10 +191,9 @@ impl Judge<'_> {
             }
             "expansion" => self.expansion(node, &text, places),
             "arithmetic_expansion" => {
-                for child in named_children(node) {
-                    self.expression(child, places);
-                }
-                Word::unknown()
+                self.expression(node, places);
+                // Some number.
+                Word::known("1")
             }
             "process_substitution" => {
                 self.expression(node, places);
@@ -265,9 +264,9 @@ impl Judge<'_> {
             position = child.end_byte();
             let mut part = match child.kind() {
                 "string_content" => Word::known(unquoted(&self.text(child))),
+                // A loop's variable stands for all names that its wildcard finds, so that stays a wildcard here.
                 _ => self.word(child, places),
             };
-            part.glob = false;
             part.splits = false;
             word = word.join(part);
         }
@@ -311,6 +310,10 @@ impl Judge<'_> {
                 .is_some_and(|values| values.iter().any(|value| has_wildcard(value)));
             return word;
         }
+        // Indirection and prompt expansion evaluate a value, which may run commands.
+        if inside.starts_with('!') || inside.contains('@') && !inside.contains("[@]") {
+            self.ask("it takes a variable apart in a way that could run a command");
+        }
         let mut word = Word::unknown();
         let name: String = inside
             .trim_start_matches(['!', '#'])
@@ -323,7 +326,7 @@ impl Judge<'_> {
         word
     }
 
-    fn variable(&self, name: &str, places: &Places) -> Word {
+    pub(super) fn variable(&self, name: &str, places: &Places) -> Word {
         let value = match name {
             "PWD" if !places.unknown => Value::Known(
                 places
@@ -360,6 +363,9 @@ impl Judge<'_> {
 
     /// What a variable is when the command line has not set it.
     pub(super) fn inherited(&self, name: &str) -> Value {
+        if matches!(name, "?" | "#" | "$") {
+            return Value::Known(vec!["1".to_owned()]);
+        }
         if tables::SHELL_VARIABLES.contains(&name)
             || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         {
@@ -397,6 +403,13 @@ impl Judge<'_> {
         };
         if tables::steers_programs(&name) {
             self.ask(format!("`{name}=` changes which programs run"));
+        }
+        if let Value::Known(values) = &value
+            && values
+                .iter()
+                .any(|value| value.contains("$(") || value.contains('`'))
+        {
+            self.ask("it keeps a command in a variable");
         }
         let bare: String = name.chars().take_while(|c| *c != '[').collect();
         self.set_variable(&bare, if bare == name { value } else { Value::Unknown });
@@ -449,7 +462,7 @@ fn unquoted(text: &str) -> String {
             ('\\', Some('\n')) => {
                 characters.next();
             }
-            ('\\', Some(next)) if matches!(next, '"' | '\\' | '$' | '`') => plain.extend(characters.next()),
+            ('\\', Some('"' | '\\' | '$' | '`')) => plain.extend(characters.next()),
             (other, _) => plain.push(other),
         }
     }

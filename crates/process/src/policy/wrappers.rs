@@ -19,9 +19,19 @@ impl Judge<'_> {
                 }
             }
             "exec" => self.rest(skip_options(args, &["-a"]), places),
-            "nohup" | "setsid" | "time" | "coproc" | "!" => {
-                self.rest(skip_options(args, &["-o", "-f"]), places)
+            "time" => {
+                let rest = skip_options(args, &["-o", "--output", "-f", "--format"]);
+                let own = args.get(..args.len() - rest.len()).unwrap_or_default();
+                if own
+                    .iter()
+                    .filter_map(Arg::as_str)
+                    .any(|text| is_one_of(text, &["-o", "--output"]))
+                {
+                    self.ask("`time -o` writes to a file");
+                }
+                self.rest(rest, places);
             }
+            "nohup" | "setsid" | "coproc" | "!" => self.rest(skip_options(args, &[]), places),
             "nice" => self.rest(skip_options(args, &["-n", "--adjustment"]), places),
             "ionice" => self.rest(skip_options(args, &["-c", "-n", "-p"]), places),
             "stdbuf" => self.rest(skip_options(args, &["-i", "-o", "-e"]), places),
@@ -126,7 +136,6 @@ impl Judge<'_> {
             return self.allow(CommandClass::ReadOnly, "read-only");
         }
         let name = rest.first().and_then(Arg::as_str).unwrap_or_default();
-        let runs_rm = name == "rm";
         let options = args.get(..args.len() - rest.len()).unwrap_or_default();
         let placeholder = placeholder(options);
         let mut words: Vec<Arg> = rest
@@ -142,11 +151,10 @@ impl Judge<'_> {
             super::options::rule(name),
             Some(super::tables::Rule::Paths | super::tables::Rule::Pattern | super::tables::Rule::Words)
         );
-        if !harmless && !runs_rm {
+        if !harmless {
             words.push(Arg::default());
-        }
-        if runs_rm {
-            words.push(Arg::default());
+        } else if super::options::shows_content(name) {
+            self.hidden_credentials(&[Arg::literal(".")], places);
         }
         self.simple(&words, places);
     }
@@ -305,7 +313,7 @@ impl Judge<'_> {
                         .unwrap_or(rest.len());
                     let command: Vec<Arg> = rest.get(..length).unwrap_or_default().to_vec();
                     index += length + 1;
-                    self.found_run(&command, &starts, places);
+                    self.found_run(&command, &starts, places, excludes_credentials(after));
                 }
                 Some(text @ ("-fprint" | "-fprint0" | "-fprintf" | "-fls")) => {
                     self.ask(format!("`find {text}` writes to a file"));
@@ -339,7 +347,7 @@ impl Judge<'_> {
     }
 
     /// `{}` stands for anything below the starting points.
-    fn found_run(&mut self, command: &[Arg], starts: &[Arg], places: &Places) {
+    fn found_run(&mut self, command: &[Arg], starts: &[Arg], places: &Places, filtered: bool) {
         let deletes = command
             .first()
             .and_then(Arg::as_str)
@@ -365,6 +373,11 @@ impl Judge<'_> {
         if words.is_empty() {
             self.ask("`find -exec` runs a program that could not be told");
         } else {
+            let name = words.first().and_then(Arg::as_str).unwrap_or_default();
+            if super::options::shows_content(name) && !filtered {
+                let here = [Arg::literal(".")];
+                self.hidden_credentials(if starts.is_empty() { &here } else { starts }, places);
+            }
             self.simple(&words, places);
         }
     }
@@ -384,6 +397,18 @@ impl Judge<'_> {
             self.delete_target(start, true, places);
         }
     }
+}
+
+/// Whether a `find` only finds names that `.env` is not among.
+fn excludes_credentials(args: &[Arg]) -> bool {
+    args.windows(2).any(|pair| match pair {
+        [test, pattern] if test.is("-name") || test.is("-iname") => pattern.as_str().is_some_and(|pattern| {
+            !super::paths::matches(pattern, ".env") && !super::paths::is_secret_name(pattern)
+        }),
+        _ => false,
+    }) && !args
+        .iter()
+        .any(|arg| arg.is("-o") || arg.is("-or") || arg.is("!") || arg.is("-not"))
 }
 
 /// What `xargs -I` replaces in the words of its command.

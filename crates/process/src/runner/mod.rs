@@ -6,7 +6,7 @@
 mod guard;
 mod output;
 mod report;
-mod session;
+pub(crate) mod session;
 mod shell;
 mod supervise;
 mod tree;

@@ -299,8 +299,8 @@ impl Reader {
             output: std::mem::replace(&mut self.kept, empty).summary(),
             parts: self
                 .report
-                .as_ref()
-                .map(ReportReader::statuses)
+                .as_mut()
+                .map(ReportReader::take_statuses)
                 .unwrap_or_default(),
             log_error: self.log_error.take(),
         });

@@ -34,13 +34,12 @@ pub(super) fn prelude(command: &str, descriptor: i32) -> Option<String> {
     if DISTURBED.iter().any(|word| command.contains(word)) {
         return None;
     }
-    // `$_` is saved and given back, since a command may use it. A broken pipe must not kill a background shell.
+    // `$_` is saved and given back, since a command may use it. The debug trap also runs before the exit trap's
+    // command and leaves there the statuses of the last pipeline, which the exit trap itself would see no more.
     let debug = format!(
         r#"__part_statuses="${{PIPESTATUS[*]}}" __part_argument="$_"; [[ $__part_statuses == *[1-9]* ]] && printf "part %s|%.60s\n" "$__part_statuses" "${{__part_command-}}" >&{descriptor} 2>/dev/null; __part_command=${{BASH_COMMAND%%$'\n'*}}; : "$__part_argument""#
     );
-    let exit = format!(
-        r#"__part_statuses="${{PIPESTATUS[*]}}"; printf "last %s|\n" "$__part_statuses" >&{descriptor} 2>/dev/null"#
-    );
+    let exit = format!(r#"printf "last %s|\n" "$__part_statuses" >&{descriptor} 2>/dev/null"#);
     Some(format!(
         "set -T; trap {} EXIT; trap {} DEBUG; ",
         quoted(&exit),
@@ -57,6 +56,8 @@ pub(super) struct ReportReader {
     pipe: Option<PipeReader>,
     line: Vec<u8>,
     statuses: PartStatuses,
+    /// Reported last; it may turn out to be the last pipeline itself.
+    pending: Option<EndedPart>,
 }
 
 impl ReportReader {
@@ -66,6 +67,7 @@ impl ReportReader {
             pipe: Some(pipe),
             line: Vec::new(),
             statuses: PartStatuses::default(),
+            pending: None,
         })
     }
 
@@ -73,8 +75,30 @@ impl ReportReader {
         self.pipe.as_ref()
     }
 
-    pub(super) fn statuses(&self) -> PartStatuses {
-        self.statuses.clone()
+    /// What was reported, whole once the shell has ended.
+    pub(super) fn take_statuses(&mut self) -> PartStatuses {
+        self.settle(None);
+        std::mem::take(&mut self.statuses)
+    }
+
+    /// Decides about the part reported last: an earlier failure, unless it is the last pipeline.
+    fn settle(&mut self, last: Option<&[i32]>) {
+        let Some(part) = self
+            .pending
+            .take()
+            .filter(|part| last != Some(part.statuses.as_slice()))
+        else {
+            return;
+        };
+        let failures = &mut self.statuses.failed_before;
+        // Each stage of the next pipeline reports the one before it.
+        if failures.len() < MAX_FAILURES
+            && failures
+                .last()
+                .is_none_or(|known| known.statuses != part.statuses)
+        {
+            failures.push(part);
+        }
     }
 
     pub(super) fn read_available(&mut self) {
@@ -112,21 +136,16 @@ impl ReportReader {
             .filter_map(|number| number.parse().ok())
             .collect();
         match kind {
-            "last" if !statuses.is_empty() => self.statuses.last = Some(statuses),
-            "part" if self.statuses.failed_before.len() < MAX_FAILURES => {
-                let part = EndedPart {
+            "last" if !statuses.is_empty() => {
+                self.settle(Some(&statuses));
+                self.statuses.last = Some(statuses);
+            }
+            "part" => {
+                self.settle(None);
+                self.pending = Some(EndedPart {
                     statuses,
                     command: (!command.is_empty()).then(|| command.to_owned()),
-                };
-                // Each stage of the next pipeline reports the one before it.
-                if self
-                    .statuses
-                    .failed_before
-                    .last()
-                    .is_none_or(|last| last.statuses != part.statuses)
-                {
-                    self.statuses.failed_before.push(part);
-                }
+                });
             }
             _ => {}
         }

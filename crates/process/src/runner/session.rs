@@ -14,7 +14,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 /// under the same number.
 ///
 /// `kept` must stay open until the spawn has returned.
-pub(super) fn own_session(command: &mut Command, kept: Option<RawFd>) {
+pub(crate) fn own_session(command: &mut Command, kept: Option<RawFd>) {
     let hook = move || {
         rustix::process::setsid()?;
         if let Some(number) = kept {

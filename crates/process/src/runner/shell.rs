@@ -11,6 +11,7 @@ use super::guard::MARK_VARIABLE;
 use super::report::prelude;
 use super::session::own_session;
 use crate::environment::{CommandEnvironment, QUIET};
+use crate::tool::git_overrides;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shell {
@@ -68,12 +69,20 @@ impl ReportPipe {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RepositoryCode {
+    MayRun,
+    Off,
+}
+
 pub(super) struct Invocation<'a> {
     pub(super) shell: &'a Shell,
     pub(super) script: &'a str,
     pub(super) report: Option<&'a ReportPipe>,
     pub(super) cwd: &'a Path,
     pub(super) environment: &'a CommandEnvironment,
+    /// Whether a repository's monitor and hooks are kept from running, as for a command that nobody was asked about.
+    pub(super) repository_code: RepositoryCode,
     pub(super) mark: &'a str,
     pub(super) stdout: io::PipeWriter,
     pub(super) stderr: io::PipeWriter,
@@ -93,6 +102,9 @@ pub(super) fn spawn(invocation: Invocation<'_>) -> io::Result<tokio::process::Ch
         .stdin(Stdio::null())
         .stdout(invocation.stdout)
         .stderr(invocation.stderr);
+    if invocation.repository_code == RepositoryCode::Off {
+        command.envs(git_overrides()).env("GIT_OPTIONAL_LOCKS", "0");
+    }
     own_session(&mut command, invocation.report.map(|pipe| pipe.write.as_raw_fd()));
     tokio::process::Command::from(command).spawn()
 }

@@ -13,14 +13,14 @@ use tokio::sync::{mpsc, watch};
 
 use super::guard::{Watched, program_mark};
 use super::output::{Collected, ReaderControl, ReaderInput};
-use super::shell::{Directory, Invocation, ReportPipe, Shell};
+use super::shell::{Directory, Invocation, ReportPipe, RepositoryCode, Shell};
 use super::tree::{Process, Tree};
 use super::{
     CommandEnd, CommandEvent, EndRequest, EndedPart, Leftover, Outcome, RunOptions, RunningCommand,
     SpawnError, StopHandle, output, shell,
 };
 use crate::machine::{CommandInput, next};
-use crate::policy::{ApprovedCommand, tables};
+use crate::policy::{ApprovedCommand, CommandClass, tables};
 
 /// How long after the shell's exit its children may take to end by themselves before they count as left over.
 const SETTLE: Duration = Duration::from_millis(150);
@@ -51,6 +51,10 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
         report: report.as_ref(),
         cwd: &directory.path,
         environment: &options.environment,
+        repository_code: match command.class() {
+            CommandClass::ReadOnly => RepositoryCode::Off,
+            CommandClass::ProjectCheck | CommandClass::Other => RepositoryCode::MayRun,
+        },
         mark: &mark,
         stdout: stdout_end,
         stderr: stderr_end,
