@@ -12,7 +12,10 @@ use changeset::ChangeSets;
 use protocol::{ErrorCode, EventBody, Millis, RuntimeError, SessionId, request::Request};
 use provider::{Gateway, ProviderSettings, presets};
 use serde_json::Value;
-use store::{DataHome, Durability, Redactor, Store, log::Log};
+use store::{
+    DataHome, Durability, Redactor, Store,
+    log::{Log, LogEvent},
+};
 use tokio::task::JoinSet;
 use workspace::{Breadth, Workspace};
 
@@ -84,6 +87,7 @@ struct Inner {
 impl Engine {
     /// Opens the workspace and mends what a crash left behind. Nothing is started.
     pub fn open(config: EngineConfig) -> Result<Self, RuntimeError> {
+        let opened = std::time::Instant::now();
         // Read first: bad settings are told before anything is created.
         let settings = config.home.settings()?;
         let providers = provider_settings(&config.home)?;
@@ -101,7 +105,13 @@ impl Engine {
         let (changes, mended) = ChangeSets::open(store.clone(), workspace.clone())?;
         recovered.extend(mended);
         recovered.extend(recovery::mend_sessions(&store, &sink, &changes)?);
+        let repairs = recovered.len() as u64;
+        sink.log(&LogEvent::WorkspaceOpened {
+            repairs,
+            duration_ms: u64::try_from(opened.elapsed().as_millis()).unwrap_or(u64::MAX),
+        });
         if !recovered.is_empty() {
+            sink.log(&LogEvent::Recovery { repairs });
             sink.emit(
                 None,
                 EventBody::Recovered {

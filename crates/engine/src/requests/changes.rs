@@ -9,7 +9,7 @@ use protocol::{
         ChangesResult, ChangesShowParams, ChangesShowResult, ChangesUndoParams,
     },
 };
-use store::Durability;
+use store::{Durability, log::LogEvent};
 
 use crate::{Engine, session::SessionInput};
 
@@ -35,23 +35,54 @@ pub fn accept(engine: &Engine, params: &ChangesDecideParams) -> Result<ChangesRe
         // A conflict is a new state of the set, which everyone must learn.
         announce(engine, &engine.rooms().changes.get(&id)?)?;
     }
-    report(engine, accepted?)
+    let accepted = accepted?;
+    log(
+        engine,
+        LogEvent::DiffAccepted {
+            change_set: id,
+            files: written(&accepted),
+        },
+    );
+    report(engine, accepted)
 }
 
 pub fn reject(engine: &Engine, params: &ChangesRejectParams) -> Result<ChangesResult, RuntimeError> {
     let id = wanted(engine, params.id.as_ref())?;
     let rejected = engine.rooms().changes.reject(&id, &params.selection)?;
+    log(
+        engine,
+        LogEvent::DiffRejected {
+            change_set: id,
+            files: rejected.change_set.files.len() as u64,
+        },
+    );
     report(engine, rejected)
 }
 
 pub fn undo(engine: &Engine, params: &ChangesUndoParams) -> Result<ChangesResult, RuntimeError> {
     let undone = engine.rooms().changes.undo(params.id.as_ref())?;
+    let change_set = undone.change_set.id.clone();
+    log(
+        engine,
+        LogEvent::ChangesUndone {
+            change_set,
+            files: written(&undone),
+        },
+    );
     report(engine, undone)
 }
 
 pub fn redo(engine: &Engine, params: &ChangesRedoParams) -> Result<ChangesResult, RuntimeError> {
     let redone = engine.rooms().changes.redo(params.id.as_ref())?;
     report(engine, redone)
+}
+
+fn log(engine: &Engine, event: LogEvent) {
+    engine.rooms().sink.log(&event);
+}
+
+fn written(applied: &Applied) -> u64 {
+    applied.files_written.len() as u64
 }
 
 /// The set that is named, or the newest one that waits for a decision.

@@ -8,7 +8,7 @@ use protocol::{
     },
 };
 use serde_json::json;
-use store::{Durability, SessionRow};
+use store::{Durability, SessionRow, log::LogEvent};
 
 use crate::{Engine, events::Timeline};
 
@@ -29,6 +29,9 @@ pub fn start(engine: &Engine, params: SessionStartParams) -> Result<SessionStart
     };
     let session_id = row.id.clone();
     engine.rooms().store.put_session(&row)?;
+    engine.rooms().sink.log(&LogEvent::SessionCreated {
+        session: session_id.clone(),
+    });
     let body = EventBody::SessionCreated { title: row.title };
     engine
         .rooms()

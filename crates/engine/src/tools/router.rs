@@ -8,7 +8,7 @@ use protocol::{
 };
 use provider::ToolUse;
 use serde_json::Value;
-use store::Durability;
+use store::{Durability, log::LogEvent};
 
 use super::{
     catalogue::{self, ToolArguments},
@@ -159,6 +159,39 @@ fn refused(id: ToolCallId, name: String, error: ToolError, started_at: Millis, n
 }
 
 async fn run(turn: &Turn, call: Call) -> ToolResult {
+    let session = turn.session.id.clone();
+    turn.log(&LogEvent::ToolCallStarted {
+        session: session.clone(),
+        call: call.id.clone(),
+        tool: ToolId::from_name(&call.name),
+    });
+    let result = run_to_result(turn, call).await;
+    let (call, duration_ms) = (result.tool_call_id.clone(), result.duration_ms);
+    turn.log(&match &result.error {
+        Some(error) => LogEvent::ToolCallFailed {
+            session,
+            call,
+            code: error.code,
+            duration_ms,
+        },
+        None => {
+            let artifacts = result
+                .artifacts
+                .iter()
+                .map(|artifact| artifact.id.clone())
+                .collect();
+            LogEvent::ToolCallCompleted {
+                session,
+                call,
+                duration_ms,
+                artifacts,
+            }
+        }
+    });
+    result
+}
+
+async fn run_to_result(turn: &Turn, call: Call) -> ToolResult {
     let (id, name) = (call.id.clone(), call.name.clone());
     let started_at = turn.rooms.sink.now();
     match run_checked(turn, call).await {

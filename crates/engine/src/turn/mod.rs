@@ -1,6 +1,7 @@
 //! A turn: from the user's message to the end of the assistant's work. Owns the loop of model requests and tool
 //! rounds; the rooms below do the work.
 
+mod finish;
 pub mod history;
 mod model;
 mod start;
@@ -12,11 +13,11 @@ use std::{
 };
 
 use protocol::{
-    CommandState, ErrorCode, EventBody, ItemId, ItemKind, ItemStatus, Mode, ProviderRequestId, RuntimeError,
-    TimelineItem, TurnId, Usage, event::TurnOutcome, request::Approvals, timeline::SummaryItem,
+    ErrorCode, EventBody, ItemId, ItemKind, ItemStatus, Mode, ProviderRequestId, RuntimeError, TimelineItem,
+    TurnId, Usage, request::Approvals,
 };
 use provider::{Answer, Block, Message, ModelRequest, StopReason};
-use store::Durability;
+use store::{Durability, log::LogEvent};
 use tokio_util::sync::CancellationToken;
 
 use self::history::History;
@@ -41,6 +42,8 @@ pub struct Turn {
     pub mode: Mode,
     pub provider: String,
     pub model: String,
+    /// The first line of the request, for the reviewer of its changes.
+    request_line: String,
     pub approvals: Approvals,
     pub cancel: CancellationToken,
     pub started_at: protocol::Millis,
@@ -72,6 +75,7 @@ impl Turn {
             mode: request.mode,
             provider: request.provider.clone(),
             model: request.model.clone(),
+            request_line: request.text.trim().lines().next().unwrap_or_default().to_owned(),
             approvals: request.approvals,
             cancel: CancellationToken::new(),
             started_at,
@@ -84,6 +88,11 @@ impl Turn {
 
     pub fn emit(&self, body: EventBody, durability: Durability) -> Result<(), RuntimeError> {
         self.rooms.sink.emit(Some(&self.session.id), body, durability)
+    }
+
+    /// Adds a line to the log file: ids and figures, never contents.
+    pub fn log(&self, event: &LogEvent) {
+        self.rooms.sink.log(event);
     }
 
     pub fn start_item(&self, kind: ItemKind) -> Result<TimelineItem, RuntimeError> {
@@ -175,6 +184,7 @@ impl Turn {
         for _ in 0..MAX_REQUESTS {
             let answer = self.request(&bundle, &history).await?;
             let calls: Vec<Call> = answer.message.tool_uses().map(Call::from).collect();
+            let answer_is_empty = answer.message.blocks.is_empty();
             self.push(&mut history, answer.message)?;
             match answer.stop_reason {
                 StopReason::OutputLimit => {
@@ -191,6 +201,9 @@ impl Turn {
                 && answer.cut_calls.is_empty()
                 && !matches!(answer.stop_reason, StopReason::Paused | StopReason::OutputLimit);
             if done {
+                if answer_is_empty {
+                    self.note("The model ended its answer without saying anything.");
+                }
                 return Ok(());
             }
             for result in router::run_all(self, calls).await {
@@ -236,7 +249,16 @@ impl Turn {
         let history_bytes: usize = history.messages().iter().map(message_bytes).sum();
         let estimated_input =
             bundle.estimated_tokens + prompt::TokenBudgetManager::estimate_bytes(history_bytes);
-        let answer = model::ask(
+        self.log(&LogEvent::ProviderRequestStarted {
+            session: self.session.id.clone(),
+            request: request_id.clone(),
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+            prompt_hash: bundle.hash.clone(),
+            estimated_input,
+        });
+        let started = std::time::Instant::now();
+        let asked = model::ask(
             self,
             ModelRequest {
                 provider: self.provider.clone(),
@@ -248,7 +270,23 @@ impl Turn {
                 request_id: request_id.clone(),
             },
         )
-        .await?;
+        .await;
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let request = request_id.clone();
+        self.log(&match &asked {
+            Ok(Answer { usage, .. }) => LogEvent::ProviderRequestCompleted {
+                request,
+                input: usage.input,
+                output: usage.output,
+                duration_ms,
+            },
+            Err(error) => LogEvent::ProviderRequestFailed {
+                request,
+                code: error.code,
+                duration_ms,
+            },
+        });
+        let answer = asked?;
         *lock(&self.usage) += answer.usage;
         self.emit(
             EventBody::UsageUpdated {
@@ -261,90 +299,6 @@ impl Turn {
             Durability::Normal,
         )?;
         Ok(answer)
-    }
-
-    fn close_open_items(&self, outcome: &Result<(), RuntimeError>) -> Result<(), RuntimeError> {
-        let cancelled = matches!(outcome, Err(error) if error.code == ErrorCode::Cancelled);
-        let status = if cancelled {
-            ItemStatus::Cancelled
-        } else {
-            ItemStatus::Failed
-        };
-        for (_, mut item) in std::mem::take(&mut *lock(&self.open_items)) {
-            if let ItemKind::Command(command) = &mut item.kind {
-                command.state = CommandState::Cancelled;
-                command
-                    .notes
-                    .push("It did not stop in time; its effects are not known.".to_owned());
-            }
-            self.complete_item(item, status, Durability::Normal)?;
-        }
-        Ok(())
-    }
-
-    /// Proposes what was drafted, closes the run with its summary and moves the session to its resting state.
-    fn finish(&self, outcome: Result<(), RuntimeError>) -> Result<(), RuntimeError> {
-        let proposed = self.rooms.changes.propose(&self.session.id);
-        let (outcome, proposed) = match (outcome, proposed) {
-            (outcome, Ok(proposed)) => (outcome, proposed),
-            (Ok(()), Err(error)) => (Err(error.into()), None),
-            (Err(first), Err(_)) => (Err(first), None),
-        };
-        let mut files_changed = Vec::new();
-        if let Some(set) = &proposed {
-            files_changed = set.files.iter().map(|file| file.path.clone()).collect();
-            self.emit(
-                EventBody::ChangeSetUpdated {
-                    change_set: set.clone(),
-                },
-                Durability::Full,
-            )?;
-            let kind = ItemKind::ChangeSet {
-                change_set_id: set.id.clone(),
-                title: set.title.clone(),
-            };
-            self.add_item(kind, ItemStatus::Succeeded, Durability::Normal)?;
-        }
-        self.close_open_items(&outcome)?;
-        let (result, input) = match outcome {
-            Ok(()) if proposed.is_some() => (TurnOutcome::Completed, SessionInput::ReviewNeeded),
-            Ok(()) => (TurnOutcome::Completed, SessionInput::Finished),
-            Err(error) if error.code == ErrorCode::Cancelled => {
-                (TurnOutcome::Cancelled, SessionInput::CancelDone)
-            }
-            Err(error) => {
-                let item = ItemKind::Error { error: error.clone() };
-                self.add_item(item, ItemStatus::Failed, Durability::Normal)?;
-                (TurnOutcome::Failed { error }, SessionInput::Fail)
-            }
-        };
-        let duration_ms = self.rooms.sink.now().saturating_sub(self.started_at);
-        let usage = self.usage();
-        let cost = self.rooms.cost(&self.provider, &self.model, &usage);
-        let summary = SummaryItem {
-            files_changed,
-            commands_run: self.commands_run.load(std::sync::atomic::Ordering::Relaxed),
-            usage,
-            cost,
-            duration_ms,
-            notes: std::mem::take(&mut lock(&self.notes)),
-        };
-        self.add_item(
-            ItemKind::Summary(summary),
-            ItemStatus::Succeeded,
-            Durability::Normal,
-        )?;
-        self.session.settle(input)?;
-        self.emit(
-            EventBody::TurnCompleted {
-                turn_id: self.id.clone(),
-                outcome: result,
-                usage,
-                cost,
-                duration_ms,
-            },
-            Durability::Full,
-        )
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use protocol::{ErrorCode, EventBody, ItemDelta, ItemKind, ItemStatus, RuntimeError, TimelineItem};
 use provider::{Answer, ModelEvent, ModelRequest};
-use store::Durability;
+use store::{Durability, log::LogEvent};
 use tokio::time::Instant;
 
 use super::Turn;
@@ -15,6 +15,7 @@ const FLUSH_AT: usize = 4 * 1024;
 
 /// Runs the request to its end. Cancellation reaches the provider through the turn's token.
 pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeError> {
+    let request_id = request.request_id.clone();
     let mut events = turn.rooms.gateway.stream(request, turn.cancel.clone());
     let mut open = OpenItem::new(turn);
     let mut retry: Option<TimelineItem> = None;
@@ -43,7 +44,14 @@ pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeEr
                 attempts,
             }) => {
                 close_retry(turn, &mut retry, ItemStatus::Failed)?;
-                let error = RuntimeError::from(reason).retryable().action(format!(
+                let reason = RuntimeError::from(reason);
+                turn.log(&LogEvent::ProviderRequestRetried {
+                    request: request_id.clone(),
+                    code: reason.code,
+                    attempt,
+                    delay_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+                });
+                let error = reason.retryable().action(format!(
                     "Trying again in {:.0} s (attempt {attempt} of {attempts}). Stop ends the wait.",
                     after.as_secs_f64().ceil()
                 ));

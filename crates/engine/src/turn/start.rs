@@ -2,7 +2,7 @@
 
 use protocol::{EventBody, ItemKind, ItemStatus, RuntimeError};
 use provider::Message;
-use store::Durability;
+use store::{Durability, log::LogEvent};
 
 use super::{
     Turn, TurnRequest,
@@ -27,6 +27,12 @@ pub async fn begin(
         },
         Durability::Normal,
     )?;
+    turn.log(&LogEvent::ProviderSelected {
+        session: turn.session.id.clone(),
+        turn: turn.id.clone(),
+        provider: turn.provider.clone(),
+        model: turn.model.clone(),
+    });
     let item = ItemKind::UserMessage {
         text: request.text.clone(),
         mode: turn.mode,

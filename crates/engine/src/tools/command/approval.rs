@@ -7,7 +7,7 @@ use protocol::{
     request::Approvals,
     timeline::{ApprovalDecision, ApprovalItem},
 };
-use store::Durability;
+use store::{Durability, log::LogEvent};
 
 use super::card::Card;
 use crate::{session::SessionInput, turn::Turn};
@@ -52,12 +52,13 @@ pub async fn decide(
         Approvals::Ask => {
             turn.session.step(SessionInput::ApprovalNeeded)?;
             let item = turn.start_item(ItemKind::Approval(question.clone()))?;
-            let answer = turn.session.ask(approval_id);
+            let answer = turn.session.ask(approval_id.clone());
             let decision = tokio::select! {
                 answer = answer => answer.map_err(|_| RuntimeError::cancelled())?,
                 () = turn.cancel.cancelled() => return Err(RuntimeError::cancelled()),
             };
             turn.session.step(SessionInput::ApprovalAnswered)?;
+            log(turn, approval_id, decision);
             question.decision = Some(decision);
             question.decided_because = "you".to_owned();
             let decided = protocol::TimelineItem {
@@ -68,10 +69,20 @@ pub async fn decide(
             return grant(verdict, decision, "approved once");
         }
     };
+    log(turn, approval_id, decision);
     question.decision = Some(decision);
     question.decided_because.clone_from(&because);
     turn.add_item(ItemKind::Approval(question), status(decision), Durability::Normal)?;
     grant(verdict, decision, &because)
+}
+
+fn log(turn: &Turn, approval: ApprovalId, decision: ApprovalDecision) {
+    let allowed = decision == ApprovalDecision::Allow;
+    turn.log(&LogEvent::ApprovalDecided {
+        session: turn.session.id.clone(),
+        approval,
+        allowed,
+    });
 }
 
 fn status(decision: ApprovalDecision) -> ItemStatus {

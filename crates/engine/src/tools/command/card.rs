@@ -11,7 +11,7 @@ use protocol::{
     ArtifactRef, CommandId, CommandState, ErrorCode, EventBody, ItemDelta, ItemKind, ItemStatus,
     RuntimeError, TimelineItem, ToolCallId, timeline::CommandItem,
 };
-use store::Durability;
+use store::{Durability, log::LogEvent};
 
 use super::place::Place;
 use crate::turn::Turn;
@@ -91,6 +91,8 @@ impl<'a> Card<'a> {
     }
 
     pub fn running(&mut self) -> Result<(), RuntimeError> {
+        let (session, command) = (self.turn.session.id.clone(), self.command.command_id.clone());
+        self.turn.log(&LogEvent::CommandStarted { session, command });
         self.step(CommandInput::Spawned)
     }
 
@@ -159,6 +161,21 @@ impl<'a> Card<'a> {
         command.omitted_bytes = end.output.omitted_bytes;
         command.log = log;
         command.notes = notes;
+        let (id, duration_ms) = (
+            command.command_id.clone(),
+            command.duration_ms.unwrap_or_default(),
+        );
+        let artifact = command.log.as_ref().map(|log| log.id.clone());
+        self.turn.log(&LogEvent::CommandOutput {
+            command: id.clone(),
+            bytes: end.output.total_bytes,
+            artifact,
+        });
+        self.turn.log(&LogEvent::CommandCompleted {
+            command: id,
+            exit_code: end.exit_code,
+            duration_ms,
+        });
     }
 
     /// For a command that never started, or whose run could not be followed.
@@ -172,6 +189,12 @@ impl<'a> Card<'a> {
         self.command.state = machine::next(self.command.state, input)?;
         self.command.policy_reason.clone_from(&error.message);
         self.command.notes.extend(error.detail.clone());
+        let command = self.command.command_id.clone();
+        self.turn.log(&LogEvent::CommandFailed {
+            command,
+            code: error.code,
+            duration_ms: 0,
+        });
         Ok(())
     }
 
