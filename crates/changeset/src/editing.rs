@@ -175,14 +175,7 @@ impl ChangeSets {
         let open = state.open.get(session).cloned();
         let mut record = open.clone().unwrap_or_else(|| new_record(session, now));
         if record.status != ChangeSetStatus::Draft {
-            record.status = match record.status {
-                // A crash between proposing and showing.
-                ChangeSetStatus::Proposed => {
-                    let shown = machine::next(record.status, Input::Show)?;
-                    machine::next(shown, Input::Reopen)?
-                }
-                status => machine::next(status, Input::Reopen)?,
-            };
+            record.status = machine::next(record.status, Input::Reopen)?;
         }
         record.updated_at = now;
         if let Author::Call(call) = author
@@ -209,6 +202,9 @@ impl ChangeSets {
                         file.status = FileStatus::Conflicted;
                         file.conflict = Some(detail.clone());
                     }
+                }
+                if before.status != ChangeSetStatus::Draft {
+                    before.status = machine::next(before.status, Input::Conflict)?;
                 }
                 self.put(&mut state, before, Durability::Normal)?;
             }

@@ -3,6 +3,11 @@
     clippy::disallowed_methods,
     reason = "tests play the user, who writes files and runs programs of their own"
 )]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a helper that fails fails its test; the exemption for tests does not reach helpers"
+)]
 
 mod crash;
 mod edits;
