@@ -30,8 +30,7 @@ const MAX_FAILURES: usize = 50;
 /// The text to put before a command, on its first line so that line numbers in messages stay right.
 /// `None` when the command sets traps or traces itself and would be disturbed.
 pub(super) fn prelude(command: &str, descriptor: i32) -> Option<String> {
-    const DISTURBED: [&str; 6] = ["trap", "set -", "set +", "PIPESTATUS", "BASH_", "shopt"];
-    if DISTURBED.iter().any(|word| command.contains(word)) {
+    if is_disturbed(command) {
         return None;
     }
     // `$_` is saved and given back, since a command may use it. The debug trap also runs before the exit trap's
@@ -45,6 +44,31 @@ pub(super) fn prelude(command: &str, descriptor: i32) -> Option<String> {
         quoted(&exit),
         quoted(&debug)
     ))
+}
+
+/// Whether a command uses what the reporting uses, or would show it: `set -x` prints every command, also a trap's.
+fn is_disturbed(command: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "trap",
+        "PIPESTATUS",
+        "BASH_",
+        "shopt",
+        "xtrace",
+        "verbose",
+        "functrace",
+        "noexec",
+        "onecmd",
+    ];
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let sets = words.windows(2).any(|pair| match pair {
+        [set, options] => {
+            set.ends_with("set")
+                && options.starts_with(['-', '+'])
+                && options.contains(['x', 'v', 'T', 't', 'n'])
+        }
+        _ => false,
+    });
+    sets || WORDS.iter().any(|word| command.contains(word))
 }
 
 fn quoted(text: &str) -> String {

@@ -318,9 +318,9 @@ fn end(ending: Ending) -> CommandEnd {
             Default::default()
         }
     };
-    // When the shell ended with another status than its last pipeline (`exit 3`, `! grep`), it chose it itself.
-    let stages = parts.last.map(|last| match (last.last(), exit_code) {
-        (Some(status), Some(code)) if *status != code => vec![code],
+    // When the shell ended with another status than its last pipeline has (`exit 3`, `! grep`), it chose it itself.
+    let stages = parts.last.map(|last| match exit_code {
+        Some(code) if !last.contains(&code) => vec![code],
         _ => last,
     });
     let outcome = outcome(state, stages.as_deref(), &stage_commands, &parts.failed_before);
