@@ -260,10 +260,11 @@ pub(crate) fn swap(
     if !plan::same(found.as_ref(), before) {
         return Ok(false);
     }
+    faults::point("accept.checked");
     match (before, after) {
         (None, None) => Ok(true),
         (None, Some(_)) => place.fill(temporary),
-        (Some(before), Some(_)) => {
+        (Some(before), Some(after)) => {
             if !place.exchange(temporary)? {
                 // The file system cannot swap. The last check was a moment ago, and the old content is stored.
                 place.replace(temporary)?;
@@ -274,7 +275,11 @@ pub(crate) fn swap(
             if plan::same(place.read_named(temporary)?.as_ref(), Some(before)) {
                 return Ok(true);
             }
+            // A save came in between: it goes back. If yet another one followed, that is the newer and stays.
             place.exchange(temporary)?;
+            if !plan::same(place.read_named(temporary)?.as_ref(), Some(after)) {
+                place.exchange(temporary)?;
+            }
             Ok(false)
         }
         (Some(before), None) => {
@@ -338,5 +343,95 @@ pub(crate) fn io(path: &StoredPath, error: DiskError) -> ApplyError {
     ApplyError::Io {
         path: path.display(),
         reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests play the user, who writes files")]
+
+    use std::{collections::BTreeMap, fs, path::PathBuf, time::Duration};
+
+    use store::DataHome;
+
+    use super::*;
+    use crate::disk::FileState;
+
+    fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+        entries
+            .map(|path| (path.clone(), fs::read(path).unwrap()))
+            .collect()
+    }
+
+    /// The user's editor saves, by rename, in the moment between our last look and our swap.
+    #[test]
+    fn a_save_between_check_and_swap_is_put_back_and_the_commit_taken_back() {
+        // Which of the three writes is raced: a modification, a creation, a deletion.
+        for (raced, path) in ["a-modified", "b-created", "c-deleted"].into_iter().enumerate() {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().join("ws");
+            fs::create_dir(&root).unwrap();
+            let home = DataHome::at(folder.path().join("home"));
+            let (store, _) = Store::open(&home, &root, Duration::ZERO).unwrap();
+            fs::write(root.join("a-modified"), "old\n").unwrap();
+            fs::write(root.join("c-deleted"), "old\n").unwrap();
+            let before = tree(&root);
+            let old = || disk::read(&root, Path::new("a-modified")).unwrap();
+            let write = |path: &str, before: Option<FileState>, after: Option<&str>| Write {
+                path: StoredPath(path.into()),
+                before,
+                after: after.map(|text| FileState::new(text.as_bytes(), 0o644)),
+            };
+            let writes = [
+                write("a-modified", old(), Some("new\n")),
+                write("b-created", None, Some("new\n")),
+                write(
+                    "c-deleted",
+                    disk::read(&root, Path::new("c-deleted")).unwrap(),
+                    None,
+                ),
+            ];
+            let mut swaps = 0;
+            let (target, other) = (root.join(path), folder.path().join("saved"));
+            faults::hook(move |point| {
+                if point == "accept.checked" {
+                    if swaps == raced {
+                        fs::write(&other, "typed\n").unwrap();
+                        fs::rename(&other, &target).unwrap();
+                    }
+                    swaps += 1;
+                }
+            });
+            let outcome = commit(&store, &root, &writes, |_| Ok(Vec::new())).unwrap();
+            faults::hook(|_| {});
+            assert!(matches!(outcome, Committed::Moved), "{path}");
+            let mut expected = before;
+            expected.insert(root.join(path), b"typed\n".to_vec());
+            assert_eq!(tree(&root), expected, "{path}");
+            assert!(store.documents(JOURNAL).unwrap().is_empty());
+        }
+    }
+
+    /// A write that fails in the middle takes the others back and says which file it was.
+    #[test]
+    fn an_error_in_the_middle_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("ws");
+        fs::create_dir(&root).unwrap();
+        let home = DataHome::at(folder.path().join("home"));
+        let (store, _) = Store::open(&home, &root, Duration::ZERO).unwrap();
+        fs::write(root.join("file"), "x").unwrap();
+        let before = tree(&root);
+        let write = |path: &str| Write {
+            path: StoredPath(path.into()),
+            before: None,
+            after: Some(FileState::new(&b"new"[..], 0o644)),
+        };
+        let writes = [write("dir/made"), write("file/below-a-file")];
+        let error = commit(&store, &root, &writes, |_| Ok(Vec::new())).err().unwrap();
+        assert!(error.to_string().contains("file/below-a-file"), "{error}");
+        assert_eq!(tree(&root), before);
+        assert!(store.documents(JOURNAL).unwrap().is_empty());
     }
 }

@@ -214,3 +214,99 @@ fn extend(out: &mut Vec<u8>, pieces: &[&[u8]]) {
         out.extend_from_slice(piece);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Contents that share lines, with every kind of ending and often without a final one.
+    pub(crate) fn content() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop_oneof![
+            4 => (0..12u8).prop_map(|n| format!("line {n}")),
+            1 => Just(String::new()),
+            1 => Just("\u{e9}".to_owned()),
+        ];
+        let ending = prop_oneof![4 => Just("\n"), 1 => Just("\r\n")];
+        (prop::collection::vec((line, ending), 0..40), any::<bool>()).prop_map(|(lines, ended)| {
+            let mut text: String = lines
+                .iter()
+                .map(|(line, ending)| format!("{line}{ending}"))
+                .collect();
+            if !ended {
+                text.truncate(text.trim_end_matches(['\n', '\r']).len());
+            }
+            text.into_bytes()
+        })
+    }
+
+    proptest! {
+        /// Accepting any hunks one after the other, in any order, comes to the same as choosing them at once; all of
+        /// them are the new content and none the old.
+        #[test]
+        fn rebuilding_is_exact(old in content(), new in content(), chosen in any::<u32>()) {
+            let diff = Diff::of(&old, &new);
+            prop_assert_eq!(diff.rebuild(|_| true), new.clone());
+            prop_assert_eq!(diff.rebuild(|_| false), old.clone());
+            let some = diff.rebuild(|number| chosen >> (number % 32) & 1 == 1);
+            let rest = Diff::of(&some, &new);
+            prop_assert_eq!(rest.rebuild(|_| true), new.clone());
+            // What was not chosen, taken the other way round, leads back.
+            prop_assert_eq!(Diff::of(&new, &some).rebuild(|_| true), some);
+        }
+
+        /// The hunks shown add up to the counts shown, and their numbers to the lines they cover.
+        #[test]
+        fn hunks_and_counts_agree(old in content(), new in content()) {
+            let diff = Diff::of(&old, &new);
+            let hunks = diff.hunks(|line| String::from_utf8_lossy(line).into_owned());
+            let of_kind = |kind| hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count() as u64;
+            prop_assert_eq!((of_kind(LineKind::Added), of_kind(LineKind::Deleted)), diff.counts());
+            for hunk in &hunks {
+                let kinds = |left: LineKind| hunk.lines.iter().filter(|line| line.kind != left).count() as u32;
+                prop_assert_eq!(kinds(LineKind::Added), hunk.old_lines);
+                prop_assert_eq!(kinds(LineKind::Deleted), hunk.new_lines);
+            }
+        }
+
+        /// What we write as a patch we read back, and it makes the new content of the old one.
+        #[test]
+        fn a_written_patch_applies(old in content(), new in content()) {
+            prop_assume!(old != new);
+            let side = |bytes| crate::unified::Side { path: std::path::Path::new("f"), bytes, mode: 0o644 };
+            let mut patch = Vec::new();
+            crate::unified::write_file(&mut patch, Some(side(&old)), Some(side(&new)), crate::unified::Form::Lines);
+            // A patch in a text message has LF ends only; endings are the file's business.
+            let text = String::from_utf8(patch).unwrap();
+            let mixed = text.contains('\r');
+            let files = crate::patch::parse(&text).unwrap();
+            let applied = crate::hunks::apply_hunks(&old, &files[0].hunks);
+            prop_assert!(applied.is_ok(), "{:?}\n{}", applied, text);
+            if !mixed {
+                prop_assert_eq!(String::from_utf8(applied.unwrap()), String::from_utf8(new));
+            }
+        }
+
+        /// A merge does not depend on whose side is whose, and loses no line either side added.
+        #[test]
+        fn merging_is_symmetric_and_keeps_added_lines(base in content(), at in 0..40usize, ours in content()) {
+            let mut lines: Vec<&[u8]> = crate::lines::split(&base, Width::Byte);
+            lines.insert(at.min(lines.len().saturating_sub(1)), b"UNIQUE\n");
+            let theirs = lines.concat();
+            let (left, right) = (crate::merge::merge(&base, &ours, &theirs), crate::merge::merge(&base, &theirs, &ours));
+            match (left, right) {
+                (crate::merge::Merged::Clean(left), crate::merge::Merged::Clean(right)) => {
+                    prop_assert_eq!(&left, &right);
+                    prop_assert!(left.windows(7).any(|window| window == b"UNIQUE\n"));
+                    let diff = Diff::of(&base, &ours);
+                    prop_assert_eq!(Diff::of(&theirs, &left).counts(), diff.counts());
+                }
+                (crate::merge::Merged::Conflict(left), crate::merge::Merged::Conflict(right)) => {
+                    prop_assert_eq!(left.len(), right.len());
+                }
+                (left, right) => prop_assert!(false, "{left:?} {right:?}"),
+            }
+        }
+    }
+}

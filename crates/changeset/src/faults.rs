@@ -16,6 +16,8 @@ struct Fault {
 
 /// Counts the passes of `name`, and aborts the process at the one that was asked for.
 pub fn point(name: &'static str) {
+    #[cfg(test)]
+    HOOK.with_borrow_mut(|hook| hook(name));
     static FAULT: OnceLock<Option<Fault>> = OnceLock::new();
     let fault = FAULT.get_or_init(|| {
         let text = std::env::var("VIBE_CODER_FAULT").ok()?;
@@ -38,4 +40,15 @@ pub fn point(name: &'static str) {
     if *count == fault.at {
         std::process::abort();
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static HOOK: std::cell::RefCell<Box<dyn FnMut(&'static str)>> = std::cell::RefCell::new(Box::new(|_| {}));
+}
+
+/// Lets a unit test do something at every point this thread passes.
+#[cfg(test)]
+pub fn hook(act: impl FnMut(&'static str) + 'static) {
+    HOOK.set(Box::new(act));
 }

@@ -8,6 +8,7 @@
     clippy::panic,
     reason = "a helper that fails fails its test; the exemption for tests does not reach helpers"
 )]
+#![allow(clippy::type_complexity, reason = "a table of cases is a list of tuples")]
 
 mod crash;
 mod edits;
