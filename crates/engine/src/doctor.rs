@@ -155,10 +155,18 @@ fn providers(config: &EngineConfig) -> Vec<Check> {
         .map(|id| {
             let chosen = if id == default { ", used by default" } else { "" };
             match provider::presets::resolve(id, &settings, &lookup) {
-                Ok(found) => Check::works(
-                    "provider",
-                    format!("{id}: {} at {}{chosen}", found.model, found.base_url),
-                ),
+                Ok(found) => {
+                    let place = match &found.scenario {
+                        Some(scenario) if found.base_url.is_empty() => scenario.display().to_string(),
+                        None if found.base_url.is_empty() => {
+                            let action =
+                                format!("Set {} to a scenario file.", provider::presets::SCENARIO_VARIABLE);
+                            return Check::limited("provider", format!("{id}: plays no scenario"), action);
+                        }
+                        _ => found.base_url,
+                    };
+                    Check::works("provider", format!("{id}: {} at {place}{chosen}", found.model))
+                }
                 Err(error) => {
                     let error = RuntimeError::from(error);
                     let action = error.user_action.unwrap_or_default();

@@ -7,6 +7,7 @@ use protocol::{EventBody, EventEnvelope, RuntimeError, SessionId};
 use store::{
     Durability, NewEvent, Redactor, Store,
     log::{Log, LogEvent},
+    redact::RedactedStream,
 };
 use tokio::sync::broadcast;
 
@@ -83,6 +84,11 @@ impl EventSink {
             ready: Vec::new().into_iter(),
             behind: true,
         }
+    }
+
+    /// For a text that is sent in pieces: a key must not get out in two halves.
+    pub fn redacted_stream(&self) -> RedactedStream {
+        self.inner.redactor.stream()
     }
 
     /// Adds a line to the log file (§29): ids and figures, never contents.

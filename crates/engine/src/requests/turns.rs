@@ -47,10 +47,11 @@ pub fn send(engine: &Engine, params: TurnSendParams) -> Result<TurnAccepted, Run
         cancel: turn.cancel.clone(),
         done: done_receiver,
     };
-    session.begin_turn(running)?;
     if session.row().title == UNTITLED {
         session.set_title(&title_of(&request.text))?;
     }
+    // From here on nothing may fail before the turn is under way: it holds the session.
+    session.begin_turn(running)?;
     let turn_id = turn.id.clone();
     engine.spawn_turn(async move {
         turn.run(request).await;

@@ -23,6 +23,8 @@ use crate::{
 
 /// Reads of one round that run at the same time.
 const PARALLEL_READS: usize = 4;
+/// Characters of one argument that a card keeps.
+const ARGUMENT_CHARS: usize = 4_000;
 /// Characters of a result that a card shows without opening the artifact.
 const PREVIEW_CHARS: usize = 2_000;
 
@@ -259,13 +261,28 @@ fn card(tool: Option<ToolId>, id: &ToolCallId, name: &str, arguments: Value) -> 
             |tool| catalogue::verb(tool, catalogue::Tense::Running).to_owned(),
         ),
         target: tool.map_or_else(|| name.to_owned(), |tool| catalogue::target(tool, &arguments)),
-        arguments,
+        arguments: shortened(arguments),
         summary: String::new(),
         duration_ms: None,
         preview: String::new(),
         error: None,
         artifacts: Vec::new(),
     }
+}
+
+/// Arguments for Details, without the bulk of what is written: the change set has it.
+fn shortened(mut arguments: Value) -> Value {
+    if let Value::Object(members) = &mut arguments {
+        for text in members.values_mut() {
+            let Value::String(text) = text else { continue };
+            if let Some((cut, _)) = text.char_indices().nth(ARGUMENT_CHARS) {
+                let left_out = text.chars().count() - ARGUMENT_CHARS;
+                text.truncate(cut);
+                text.push_str(&format!("… {left_out} more characters"));
+            }
+        }
+    }
+    arguments
 }
 
 fn finish_card(card: &mut ToolCallItem, result: &ToolResult, error: Option<RuntimeError>) {

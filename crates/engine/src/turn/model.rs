@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use protocol::{ErrorCode, EventBody, ItemDelta, ItemKind, ItemStatus, RuntimeError, TimelineItem};
 use provider::{Answer, ModelEvent, ModelRequest};
-use store::{Durability, log::LogEvent};
+use store::{Durability, log::LogEvent, redact::RedactedStream};
 use tokio::time::Instant;
 
 use super::Turn;
@@ -108,6 +108,8 @@ struct OpenItem<'a> {
     /// How much of `text` has been sent.
     sent: usize,
     waiting_since: Option<Instant>,
+    /// A key that comes in two pieces must not get out either.
+    redacted: RedactedStream,
 }
 
 impl<'a> OpenItem<'a> {
@@ -118,6 +120,7 @@ impl<'a> OpenItem<'a> {
             text: String::new(),
             sent: 0,
             waiting_since: None,
+            redacted: turn.rooms.sink.redacted_stream(),
         }
     }
 
@@ -130,7 +133,7 @@ impl<'a> OpenItem<'a> {
             let item = self.turn.start_item(self.kind_with(kind, String::new()))?;
             self.current = Some((kind, item));
         }
-        self.text.push_str(delta);
+        self.text.push_str(&self.redacted.push(delta));
         self.waiting_since.get_or_insert_with(Instant::now);
         if self.text.len() - self.sent >= FLUSH_AT
             || self.flush_due().is_some_and(|due| due <= Instant::now())
@@ -167,7 +170,8 @@ impl<'a> OpenItem<'a> {
 
     fn close(&mut self, status: ItemStatus) -> Result<(), RuntimeError> {
         self.waiting_since = None;
-        let text = std::mem::take(&mut self.text);
+        let rest = std::mem::replace(&mut self.redacted, self.turn.rooms.sink.redacted_stream()).finish();
+        let text = std::mem::take(&mut self.text) + &rest;
         self.sent = 0;
         let Some((kind, mut item)) = self.current.take() else {
             return Ok(());

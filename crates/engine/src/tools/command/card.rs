@@ -11,7 +11,7 @@ use protocol::{
     ArtifactRef, CommandId, CommandState, ErrorCode, EventBody, ItemDelta, ItemKind, ItemStatus,
     RuntimeError, TimelineItem, ToolCallId, timeline::CommandItem,
 };
-use store::{Durability, log::LogEvent};
+use store::{Durability, log::LogEvent, redact::RedactedStream};
 
 use super::place::Place;
 use crate::turn::Turn;
@@ -30,6 +30,7 @@ pub struct Card<'a> {
     command: CommandItem,
     screen: Screen,
     waiting: String,
+    redacted: RedactedStream,
     sent: usize,
     last_sent: Instant,
 }
@@ -59,6 +60,7 @@ impl<'a> Card<'a> {
             command,
             screen: Screen::new(Colour::Keep),
             waiting: String::new(),
+            redacted: turn.rooms.sink.redacted_stream(),
             sent: 0,
             last_sent: Instant::now(),
         })
@@ -125,7 +127,8 @@ impl<'a> Card<'a> {
 
     pub fn output(&mut self, bytes: &[u8]) -> Result<(), RuntimeError> {
         self.screen.push(bytes);
-        self.waiting.push_str(&self.screen.take_lines());
+        self.waiting
+            .push_str(&self.redacted.push(&self.screen.take_lines()));
         let pause = if self.sent < LIVE_LIMIT { FLUSH_EVERY } else { TICK };
         let due =
             self.last_sent.elapsed() >= pause || (self.sent < LIVE_LIMIT && self.waiting.len() >= FLUSH_AT);
