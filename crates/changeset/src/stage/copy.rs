@@ -2,12 +2,15 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::MetadataExt,
     path::{Component, Path, PathBuf},
 };
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Timespec, Timestamps};
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, SeekFrom as SeekTo, Timespec, Timestamps},
+    io::Errno,
+};
 
 use super::{MAX_HARVESTED_BYTES, Staged};
 use crate::{disk, record::Version};
@@ -79,7 +82,7 @@ pub(super) fn copy(root: &Path, relative: &Path, destination: &Path) -> io::Resu
     let mode = metadata.mode() & 0o7777;
     let version = if metadata.len() > MAX_HARVESTED_BYTES {
         if !cloned {
-            io::copy(&mut source, &mut file)?;
+            copy_data(&source, &file, metadata.len())?;
         }
         None
     } else {
@@ -108,6 +111,31 @@ pub(super) fn copy(root: &Path, relative: &Path, destination: &Path) -> io::Resu
         Some(version) => Staged::File { version, stamp },
         None => Staged::Large { stamp },
     }))
+}
+
+/// Copies what a file holds and leaves its holes empty: a large sparse file must not fill the disk.
+fn copy_data(mut source: &File, mut target: &File, length: u64) -> io::Result<()> {
+    let mut at = 0;
+    while at < length {
+        let start = match rustix::fs::seek(source, SeekTo::Data(at)) {
+            Ok(start) => start,
+            // Nothing but a hole is left.
+            Err(Errno::NXIO) => break,
+            // The file system does not tell: everything counts as data.
+            Err(Errno::INVAL) => at,
+            Err(errno) => return Err(errno.into()),
+        };
+        let end = rustix::fs::seek(source, SeekTo::Hole(start)).unwrap_or(length);
+        source.seek(SeekFrom::Start(start))?;
+        target.seek(SeekFrom::Start(start))?;
+        // A file that is cut short meanwhile ends the copy too.
+        let copied = io::copy(&mut source.take(end.saturating_sub(start)), &mut target)?;
+        if copied == 0 {
+            break;
+        }
+        at = start + copied;
+    }
+    Ok(rustix::fs::ftruncate(target, length)?)
 }
 
 /// Where a link must lead in the copy: inside the workspace to the copy, outside to where it led before.
