@@ -45,7 +45,7 @@ impl CommandEnvironment {
 }
 
 /// Set for every command: nobody can answer a pager, an editor or a prompt, so none is started.
-pub(crate) const QUIET: [(&str, &str); 17] = [
+pub(crate) const QUIET: [(&str, &str); 18] = [
     ("TERM", "dumb"),
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
@@ -60,6 +60,8 @@ pub(crate) const QUIET: [(&str, &str); 17] = [
     ("GIT_SEQUENCE_EDITOR", "false"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", "false"),
+    // A status only looks; it must not make the user's own commit wait for the index.
+    ("GIT_OPTIONAL_LOCKS", "0"),
     ("SSH_ASKPASS", "false"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("PYTHONUNBUFFERED", "1"),
