@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::{Breadth, Client, Engine, EngineConfig, Environment};
-use protocol::{EventEnvelope, RuntimeError};
+use protocol::{ErrorCode, EventEnvelope, RuntimeError};
 use store::DataHome;
 use tokio::sync::mpsc;
 
@@ -27,7 +27,13 @@ pub fn config(common: Common, environment: Environment) -> Result<EngineConfig, 
 }
 
 pub fn open(common: Common) -> Result<Engine, RuntimeError> {
-    Engine::open(config(common, Environment::of_process())?)
+    Engine::open(config(common, Environment::of_process())?).map_err(|error| match error.code {
+        // Only here is it known how a person confirms.
+        ErrorCode::WorkspaceTooWide => error.action(
+            "Open the project's own folder with --workspace, or add --allow-wide-workspace if you want all of it.",
+        ),
+        _ => error,
+    })
 }
 
 /// For verbs that ask once and want no events.
