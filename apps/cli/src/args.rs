@@ -114,6 +114,9 @@ pub enum ChangesVerb {
     Undo {
         /// Default: the latest accept
         id: Option<String>,
+        /// Only say what would be taken back
+        #[arg(long)]
+        dry_run: bool,
         #[arg(long)]
         json: bool,
     },

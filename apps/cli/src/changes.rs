@@ -56,13 +56,15 @@ pub async fn run(common: Common, arguments: Changes) -> Result<Exit, RuntimeErro
             let result = client.call(ChangesRejectParams { id, selection }).await?;
             Ok(report(&result, json, "Wrote"))
         }
-        ChangesVerb::Undo { id, json } => {
+        ChangesVerb::Undo { id, dry_run, json } => {
             let result = client
                 .call(ChangesUndoParams {
                     id: id.map(ChangeSetId::from_text),
+                    dry_run,
                 })
                 .await?;
-            Ok(report(&result, json, "Restored"))
+            let verb = if dry_run { "Would restore" } else { "Restored" };
+            Ok(report(&result, json, verb))
         }
         ChangesVerb::Redo { id, json } => {
             let result = client

@@ -10,11 +10,18 @@ use crate::{
     disk,
     error::ApplyError,
     machine::{self, Input},
-    plan::Wording,
-    record::{Cause, Effect, SNAPSHOT, Snapshot},
+    plan::{Wording, Write},
+    record::{Cause, Effect, SNAPSHOT, SetRecord, Snapshot},
     review::{ATTEMPTS, Applied, busy},
     set,
 };
+
+/// An undo as the disk is now.
+struct Reversal {
+    snapshots: Vec<Snapshot>,
+    steps: Vec<Vec<Effect>>,
+    writes: Vec<Write>,
+}
 
 impl ChangeSets {
     /// Takes back everything that was accepted of a change set and has not been undone; of the newest such set when
@@ -22,28 +29,14 @@ impl ChangeSets {
     pub fn undo(&self, id: Option<&ChangeSetId>) -> Result<Applied, ApplyError> {
         let mut state = self.lock();
         let mut notes = self.recover_first(&mut state)?;
-        let nothing = || ApplyError::NothingTo { what: "undo" };
-        let id = match id {
-            Some(id) => id.clone(),
-            None => self
-                .newest_snapshot(|cause| cause != Cause::Undo)?
-                .ok_or_else(nothing)?,
-        };
+        let id = self.set_to_undo(id)?;
         for _ in 0..ATTEMPTS {
             let mut record = self.record(&state, &id)?;
-            if matches!(record.status, ChangeSetStatus::Draft | ChangeSetStatus::Proposed) {
-                return Err(ApplyError::BeingDrafted);
-            }
-            if record.snapshots.is_empty() {
-                return Err(nothing());
-            }
-            let snapshots = self.snapshots(&record.snapshots)?;
-            let steps: Vec<Vec<Effect>> = snapshots
-                .iter()
-                .rev()
-                .flat_map(Snapshot::reversed_steps)
-                .collect();
-            let (steps, writes) = self.carry_out(&steps, Wording::BeforeTheChange)?;
+            let Reversal {
+                snapshots,
+                steps,
+                writes,
+            } = self.reversal(&record)?;
             let undo = SnapshotId::mint();
             let replaced = std::mem::take(&mut record.snapshots);
             record.undone_by = Some(undo.clone());
@@ -65,6 +58,44 @@ impl ChangeSets {
             }
         }
         Err(busy())
+    }
+
+    /// What [`undo`](Self::undo) would do now: the paths it would write. Nothing is written, and where an undo would
+    /// be refused so is this.
+    pub fn preview_undo(&self, id: Option<&ChangeSetId>) -> Result<Applied, ApplyError> {
+        let mut state = self.lock();
+        let notes = self.recover_first(&mut state)?;
+        let record = self.record(&state, &self.set_to_undo(id)?)?;
+        let writes = self.reversal(&record)?.writes;
+        self.applied(&mut state, &record, &writes, notes)
+    }
+
+    fn set_to_undo(&self, id: Option<&ChangeSetId>) -> Result<ChangeSetId, ApplyError> {
+        match id {
+            Some(id) => Ok(id.clone()),
+            None => self
+                .newest_snapshot(|cause| cause != Cause::Undo)?
+                .ok_or(ApplyError::NothingTo { what: "undo" }),
+        }
+    }
+
+    fn reversal(&self, record: &SetRecord) -> Result<Reversal, ApplyError> {
+        if matches!(record.status, ChangeSetStatus::Draft | ChangeSetStatus::Proposed) {
+            return Err(ApplyError::BeingDrafted);
+        }
+        if record.snapshots.is_empty() {
+            return Err(ApplyError::NothingTo { what: "undo" });
+        }
+        let snapshots = self.snapshots(&record.snapshots)?;
+        let steps: Vec<Vec<Effect>> = (snapshots.iter().rev())
+            .flat_map(Snapshot::reversed_steps)
+            .collect();
+        let (steps, writes) = self.carry_out(&steps, Wording::BeforeTheChange)?;
+        Ok(Reversal {
+            snapshots,
+            steps,
+            writes,
+        })
     }
 
     /// Does again what an undo took back; the newest undo when `id` is absent.

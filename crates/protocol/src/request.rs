@@ -231,6 +231,9 @@ wire! {
     pub struct ChangesUndoParams {
         #[serde(default)]
         id: Option<ChangeSetId>,
+        /// Only say which files would be written and what would not be taken back.
+        #[serde(default)]
+        dry_run: bool,
     }
     pub struct ChangesRedoParams {
         #[serde(default)]

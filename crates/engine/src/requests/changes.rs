@@ -1,6 +1,8 @@
 //! The user's decisions about proposed changes. What a decision does to files happens in `changeset`; here it is
 //! announced and the session moves on.
 
+mod beyond_undo;
+
 use changeset::Applied;
 use protocol::{
     ChangeSet, ChangeSetId, ChangeSetStatus, ErrorCode, EventBody, RuntimeError, SessionState,
@@ -60,7 +62,11 @@ pub fn reject(engine: &Engine, params: &ChangesRejectParams) -> Result<ChangesRe
 }
 
 pub fn undo(engine: &Engine, params: &ChangesUndoParams) -> Result<ChangesResult, RuntimeError> {
-    let undone = engine.rooms().changes.undo(params.id.as_ref())?;
+    let (changes, id) = (&engine.rooms().changes, params.id.as_ref());
+    if params.dry_run {
+        return Ok(result_of(with_limits(engine, changes.preview_undo(id)?)));
+    }
+    let undone = with_limits(engine, changes.undo(id)?);
     let change_set = undone.change_set.id.clone();
     log(
         engine,
@@ -70,6 +76,15 @@ pub fn undo(engine: &Engine, params: &ChangesUndoParams) -> Result<ChangesResult
         },
     );
     report(engine, undone)
+}
+
+/// Adds what an undo cannot take back. What was done counts as done, even if that cannot be found out.
+fn with_limits(engine: &Engine, mut undone: Applied) -> Applied {
+    match beyond_undo::note(engine, &undone.change_set) {
+        Ok(note) => undone.notes.extend(note),
+        Err(error) => engine.log_failure("changes.undo.note", &error),
+    }
+    undone
 }
 
 pub fn redo(engine: &Engine, params: &ChangesRedoParams) -> Result<ChangesResult, RuntimeError> {
@@ -90,13 +105,8 @@ fn wanted(engine: &Engine, id: Option<&ChangeSetId>) -> Result<ChangeSetId, Runt
     if let Some(id) = id {
         return Ok(id.clone());
     }
-    let newest = engine
-        .rooms()
-        .changes
-        .list(None)?
-        .into_iter()
-        .filter(|set| set.status.is_open())
-        .next_back();
+    let sets = engine.rooms().changes.list(None)?;
+    let newest = sets.into_iter().rfind(|set| set.status.is_open());
     newest.map(|set| set.id).ok_or_else(|| {
         RuntimeError::new(ErrorCode::ChangesNotFound, "No changes wait for review.")
             .action("`vibe-coder changes list` shows earlier ones; name one by its id.")
@@ -105,11 +115,15 @@ fn wanted(engine: &Engine, id: Option<&ChangeSetId>) -> Result<ChangeSetId, Runt
 
 fn report(engine: &Engine, applied: Applied) -> Result<ChangesResult, RuntimeError> {
     announce(engine, &applied.change_set)?;
-    Ok(ChangesResult {
+    Ok(result_of(applied))
+}
+
+fn result_of(applied: Applied) -> ChangesResult {
+    ChangesResult {
         change_set: applied.change_set,
         files_written: applied.files_written,
         notes: applied.notes,
-    })
+    }
 }
 
 fn announce(engine: &Engine, set: &ChangeSet) -> Result<(), RuntimeError> {
