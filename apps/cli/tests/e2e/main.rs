@@ -1,5 +1,25 @@
 //! The product from outside: the real binary, real repositories, real commands, and a model server that speaks the
 //! vendors' formats.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests play the user, who writes files and runs programs of their own"
+)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper that fails fails its test; the exemption for tests does not reach helpers"
+)]
+#![allow(clippy::type_complexity, reason = "a table of cases is a list of tuples")]
 
+mod agent;
+mod edits;
+mod files;
 mod golden;
+mod review;
+mod snapshots;
+mod stale;
 mod support;
+mod undo;
+mod user;
+mod wire;

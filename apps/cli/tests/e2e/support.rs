@@ -13,7 +13,7 @@ pub fn hermetic() -> Hermetic {
 pub struct Played {
     pub place: Hermetic,
     pub server: ModelServer,
-    provider: &'static str,
+    pub provider: &'static str,
 }
 
 impl Played {
