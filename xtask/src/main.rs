@@ -6,6 +6,7 @@
     reason = "a terminal program talks on its terminal"
 )]
 
+mod bench;
 mod programs;
 mod run;
 mod test;
@@ -36,6 +37,12 @@ const VERBS: &[Verb] = &[
         arguments: "",
         help: "Format, tidy, clippy and all tests, in this order, up to the first failure",
         run: test::run,
+    },
+    Verb {
+        name: "bench",
+        arguments: "[--runs N] [NAME…]",
+        help: "Build in release and measure: exec, turn, accept, search, growth; without names, all",
+        run: bench::run,
     },
     Verb {
         name: "tidy",

@@ -13,7 +13,7 @@ use std::{
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use provider::Scenario;
@@ -90,6 +90,10 @@ pub struct RecordedRequest {
     pub body: Vec<u8>,
     /// The client closed the connection before the answer was complete.
     pub disconnected: bool,
+    /// When the whole request was here.
+    pub arrived_at: Instant,
+    /// When the answer's last bytes were handed to the system; nothing for an answer that did not end properly.
+    pub answered_at: Option<Instant>,
 }
 
 impl RecordedRequest {
@@ -213,6 +217,12 @@ impl Shared {
         let mut requests = self.requests();
         requests.push(request);
         requests.len() - 1
+    }
+
+    fn mark_answered(&self, number: usize, at: Instant) {
+        if let Some(request) = self.requests().get_mut(number) {
+            request.answered_at = Some(at);
+        }
     }
 
     fn mark_disconnected(&self, number: usize) {

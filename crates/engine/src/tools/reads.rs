@@ -71,7 +71,7 @@ impl Reader {
     }
 
     fn overlay(&self) -> Result<Overlay, RuntimeError> {
-        Ok(self.rooms.changes.overlay(&self.session.id)?)
+        self.rooms.changes.overlay(&self.session.id)
     }
 
     fn file(&self, arguments: ReadFile) -> ToolOutcome {

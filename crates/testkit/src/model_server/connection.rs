@@ -1,7 +1,11 @@
 //! One HTTP/1.1 connection, by hand: faults need exact control over chunks, pauses and resets, which no server
 //! library gives.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -24,7 +28,7 @@ pub(super) async fn serve(mut socket: TcpStream, shared: Arc<Shared>) {
         let number = shared.record(request.clone());
         let answer = shared.answerer.answer(&request);
         match write_answer(&mut socket, &answer).await {
-            Ok(Finish::KeepOpen) => {}
+            Ok(Finish::KeepOpen { answered_at }) => shared.mark_answered(number, answered_at),
             Ok(Finish::Closed) => return,
             Err(_) => {
                 shared.mark_disconnected(number);
@@ -81,6 +85,8 @@ async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Resul
         headers,
         body,
         disconnected: false,
+        arrived_at: Instant::now(),
+        answered_at: None,
     }))
 }
 
@@ -96,7 +102,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 enum Finish {
-    KeepOpen,
+    KeepOpen { answered_at: Instant },
     Closed,
 }
 
@@ -125,8 +131,10 @@ async fn write_answer(socket: &mut TcpStream, answer: &Recording) -> io::Result<
         match step.end {
             None => {}
             Some(End::Close) => {
+                // Before the write: the client may go on before this thread does.
+                let answered_at = Instant::now();
                 socket.write_all(b"0\r\n\r\n").await?;
-                return Ok(Finish::KeepOpen);
+                return Ok(Finish::KeepOpen { answered_at });
             }
             Some(End::Hold | End::Silent) => pause(socket, None).await?,
             Some(End::Reset | End::Refuse) => {
