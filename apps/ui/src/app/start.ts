@@ -1,0 +1,202 @@
+/** Brings the window to life: the connection, the runtime that features reach, and which workspace is shown. */
+import type { EventEnvelope, Methods } from "../protocol";
+import { composerStore, declareComposerCommands, emptyComposer, readDraft } from "../features/composer";
+import { changesStore, declareChangesCommands } from "../features/changes";
+import { declareCodeCommands } from "../features/code";
+import { declareFileTreeCommands } from "../features/file-tree";
+import { toast } from "../features/notifications";
+import { declarePaletteCommands } from "../features/palette";
+import { declareProviderCommands, loadProviders, providersStore } from "../features/providers";
+import { declareSessionCommands, emptySessions, onOpenSession, openSession, refreshSessions, sessionsStore } from "../features/sessions";
+import { declareSettingsCommands, loadPreferences } from "../features/settings";
+import { declareShellCommands, readShell, shellStore } from "../features/shell";
+import { declareTimelineCommands } from "../features/timeline";
+import { declareWorkspaceCommands, refreshGit, workspaceStore } from "../features/workspace";
+import { asShownError } from "../shared/failure";
+import type { Frame, HostEvent, HostMethods } from "../shared/host";
+import { dropPending, kept, write } from "../shared/kept";
+import { installRuntime } from "../shared/runtime";
+import { copyText, notify, saveAs, socketUrl } from "../platform/browser";
+import { type Socket, openSocket } from "../platform/socket";
+import { type Subscription, follow } from "../platform/subscription";
+import { forgetAll, loadSession, receiveEvent, receiveNotice } from "./adapter";
+
+let socket: Socket;
+let subscription: Subscription | null = null;
+/** Events that arrive before the subscription knows where to begin. */
+let early: EventEnvelope[] = [];
+
+export function start(): void {
+  declareAll();
+  onOpenSession(loadSession);
+  socket = openSocket({
+    url: socketUrl(),
+    onFrame: receive,
+    onState: (connection) => {
+      workspaceStore.setState({ connection });
+      if (connection.kind === "open") void connected();
+    },
+    onMalformed: (text) => toast({ text: "The engine sent something this window does not understand.", tone: "bad", detail: text.slice(0, 200) }),
+  });
+  installRuntime({
+    request: <M extends keyof Methods>(method: M, params: Methods[M]["params"]) =>
+      socket.request(method, params, workspaceStore.getState().context) as Promise<Methods[M]["result"]>,
+    host: <M extends keyof HostMethods>(method: M, params: HostMethods[M]["params"]) =>
+      socket.request(method, params, null) as Promise<HostMethods[M]["result"]>,
+    enter,
+    reconnect: () => socket.reconnect(),
+    copy: copyText,
+    saveAs,
+    notify,
+  });
+  window.addEventListener("pagehide", () => void write());
+}
+
+function declareAll(): void {
+  declareShellCommands();
+  declareWorkspaceCommands();
+  declareSessionCommands();
+  declareTimelineCommands();
+  declareComposerCommands();
+  declareChangesCommands();
+  declareProviderCommands();
+  declareSettingsCommands();
+  declarePaletteCommands();
+  declareFileTreeCommands();
+  declareCodeCommands();
+}
+
+/** After each connection: a window that shows a workspace goes on with it, a new one looks for its own. */
+async function connected(): Promise<void> {
+  try {
+    const hello = await host("host/hello", {});
+    workspaceStore.setState({ contexts: hello.contexts });
+    const { context } = workspaceStore.getState();
+    if (context && subscription && hello.contexts.some((known) => known.context === context)) {
+      const own = hello.contexts.find((known) => known.context === context)!;
+      workspaceStore.setState({ engine: own.state, known: true });
+      subscription.renew();
+      return;
+    }
+    const wanted = contextOfAddress() ?? hello.contexts.at(-1)?.context ?? null;
+    const found = hello.contexts.find((known) => known.context === wanted);
+    if (found) {
+      await enter(found.context);
+      return;
+    }
+    const { recent } = await host("host/recent", {});
+    workspaceStore.setState({ recent, known: true });
+  } catch (thrown) {
+    workspaceStore.setState({ known: true, engineReason: asShownError(thrown).message });
+  }
+}
+
+function host<M extends keyof HostMethods>(method: M, params: HostMethods[M]["params"]): Promise<HostMethods[M]["result"]> {
+  return socket.request(method, params, null) as Promise<HostMethods[M]["result"]>;
+}
+
+function contextOfAddress(): string | null {
+  const found = /[#?&](?:c\/|context=)([0-9a-zA-Z_-]+)/.exec(location.hash || location.search);
+  return found?.[1] ?? null;
+}
+
+/** Makes a context the one this window shows. All domain stores start anew. */
+async function enter(context: string): Promise<void> {
+  await write();
+  dropPending();
+  subscription = null;
+  early = [];
+  forgetAll();
+  sessionsStore.setState(emptySessions);
+  composerStore.setState(emptyComposer);
+  const known = workspaceStore.getState().contexts.find((entry) => entry.context === context);
+  workspaceStore.setState({
+    context,
+    known: true,
+    path: known?.path ?? "",
+    name: known?.name ?? "",
+    engine: "starting",
+    engineReason: null,
+    git: null,
+    watchProblem: null,
+  });
+  history.replaceState(null, "", `#c/${context}`);
+  try {
+    await load(context);
+  } catch (thrown) {
+    const error = asShownError(thrown);
+    workspaceStore.setState({ engine: "failed", engineReason: error.message });
+  }
+}
+
+async function load(context: string): Promise<void> {
+  const ask = <M extends keyof Methods>(method: M, params: Methods[M]["params"]) =>
+    socket.request(method, params, context) as Promise<Methods[M]["result"]>;
+  const hello = await ask("engine/hello", {});
+  const name = hello.workspace.split("/").findLast((part) => part !== "") ?? hello.workspace;
+  workspaceStore.setState({ path: hello.workspace, name, engine: "ready", engineVersion: hello.version });
+  for (const note of hello.recovered) toast({ text: note });
+  subscription = follow({
+    fromSeq: hello.lastSeq,
+    subscribe: (fromSeq) => ask("events/subscribe", { fromSeq }),
+    onEvent: receiveEvent,
+  });
+  for (const event of early) subscription.receive(event);
+  early = [];
+  subscription.renew();
+  // What draws the window comes first; each of these shows itself when it is there.
+  const restored = restore();
+  await Promise.all([refreshSessions(), loadPreferences(), restored]);
+  const session = await restored;
+  const exists = sessionsStore.getState().sessions.some((entry) => entry.id === session);
+  await openSession(exists ? session : null);
+  void loadProviders();
+  void refreshGit();
+  const { changeSets } = await ask("changes/list", { sessionId: null });
+  changesStore.setState(({ sets }) => ({
+    sets: { ...Object.fromEntries(changeSets.map((set) => [set.id, set])), ...sets },
+  }));
+}
+
+/** What was kept: layout, drafts, choices. Gives the session that was shown. */
+async function restore(): Promise<string | null> {
+  const entries = await kept("");
+  shellStore.setState(readShell(entries.get("layout"), window.innerWidth));
+  const drafts = [...entries]
+    .filter(([key]) => key.startsWith("draft/"))
+    .map(([key, value]) => [key.slice("draft/".length), readDraft(value)] as const);
+  composerStore.setState({ drafts: Object.fromEntries(drafts) });
+  const chosen = entries.get("model");
+  if (typeof chosen === "object" && chosen !== null && !Array.isArray(chosen) && typeof chosen["provider"] === "string") {
+    const model = chosen["model"];
+    providersStore.setState({ chosen: { provider: chosen["provider"], model: typeof model === "string" ? model : null } });
+  }
+  const session = entries.get("session");
+  return typeof session === "string" ? session : null;
+}
+
+function receive(frame: Exclude<Frame, { kind: "reply" }>): void {
+  if (frame.kind === "host") {
+    contextChanged(frame.event);
+    return;
+  }
+  if (frame.context !== workspaceStore.getState().context) return;
+  if (frame.kind === "notice") receiveNotice(frame.notice);
+  else if (subscription) subscription.receive(frame.event);
+  else early.push(frame.event);
+}
+
+function contextChanged(event: HostEvent): void {
+  workspaceStore.setState(({ contexts }) => ({
+    contexts: contexts.map((known) => (known.context === event.context ? { ...known, state: event.to } : known)),
+  }));
+  if (event.context !== workspaceStore.getState().context) return;
+  workspaceStore.setState({ engine: event.to, engineReason: event.reason ?? null });
+  // A new engine process knows no subscription. What was running is marked as interrupted in its list.
+  if (event.to === "ready") {
+    if (subscription) subscription.renew();
+    else void enter(event.context);
+    void refreshSessions();
+    sessionsStore.setState({ runs: {} });
+  }
+}

@@ -1,0 +1,185 @@
+/** Writing, sending, queueing and stopping. */
+import type { Mode } from "../../protocol";
+import { declareCommands, run } from "../../shared/commands";
+import { asShownError } from "../../shared/failure";
+import { keep } from "../../shared/kept";
+import { runtime } from "../../shared/runtime";
+import { showError } from "../notifications";
+import { providersStore } from "../providers";
+import { isActive, openSession, sessionsStore } from "../sessions";
+import { approvalsOf, settingsStore } from "../settings";
+import { type Draft, NEW, composerStore, draftOf, freshDraft, nextMode } from "./store";
+
+function update(session: string | null, change: Partial<Draft>): void {
+  const key = session ?? NEW;
+  const draft = { ...draftOf(composerStore.getState(), session), ...change };
+  composerStore.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: draft } }));
+  keep(`draft/${key}`, { ...draft, queue: draft.queue.map((entry) => ({ ...entry })) });
+}
+
+const selected = () => sessionsStore.getState().selected;
+
+export function write(text: string, caret: number): void {
+  update(selected(), { text, caret });
+}
+
+export function setMode(mode: Mode): void {
+  update(selected(), { mode });
+}
+
+/** Puts words at the end of the text, for "add to chat". */
+export function insert(words: string): void {
+  const { text } = draftOf(composerStore.getState(), selected());
+  const joined = text === "" || text.endsWith(" ") || text.endsWith("\n") ? text + words : `${text} ${words}`;
+  update(selected(), { text: `${joined} `, caret: joined.length + 1 });
+  run("composer.focus");
+}
+
+export function isRunning(session: string | null): boolean {
+  if (!session) return false;
+  const known = sessionsStore.getState().sessions.find((entry) => entry.id === session);
+  return session in sessionsStore.getState().runs || (known ? isActive(known.state) : false);
+}
+
+/** Enter: sends, or queues while a turn is running. */
+export async function submit(): Promise<void> {
+  const session = selected();
+  const draft = draftOf(composerStore.getState(), session);
+  const text = draft.text.trim();
+  if (text === "" || composerStore.getState().sending) return;
+  composerStore.setState(({ sent }) => ({ sent: [...sent.filter((entry) => entry !== text), text].slice(-50) }));
+  if (isRunning(session)) {
+    const entry = { id: crypto.randomUUID(), text, mode: draft.mode };
+    update(session, { text: "", caret: 0, queue: [...draft.queue, entry] });
+    return;
+  }
+  update(session, { text: "", caret: 0 });
+  const sent = await send(session, text, draft.mode);
+  // What could not be sent goes back, in front of what was written meanwhile.
+  if (!sent) {
+    const { text: since } = draftOf(composerStore.getState(), session);
+    const back = since === "" ? text : `${text}\n${since}`;
+    update(session, { text: back, caret: back.length });
+  }
+}
+
+async function send(session: string | null, text: string, mode: Mode): Promise<boolean> {
+  composerStore.setState({ sending: true });
+  try {
+    let id = session;
+    if (!id) {
+      id = (await runtime().request("session/start", { title: null })).sessionId;
+      await openSession(id);
+      update(id, { ...freshDraft, mode });
+    }
+    const { chosen } = providersStore.getState();
+    await runtime().request("turn/send", {
+      sessionId: id,
+      text,
+      mode,
+      provider: chosen?.provider ?? null,
+      model: chosen?.model ?? null,
+      approvals: approvalsOf(settingsStore.getState().preferences.trust),
+      timeoutMs: null,
+    });
+    return true;
+  } catch (thrown) {
+    showError(asShownError(thrown));
+    return false;
+  } finally {
+    composerStore.setState({ sending: false });
+  }
+}
+
+export type TurnEnd = "completed" | "failed" | "cancelled" | "interrupted";
+
+/** The next queued message goes out when a turn ended well; otherwise the queue waits and says why. */
+export function turnEnded(session: string, end: TurnEnd): void {
+  const { queue } = draftOf(composerStore.getState(), session);
+  if (queue.length === 0) return;
+  if (end === "completed") {
+    void sendQueued(session, queue[0]!.id);
+    return;
+  }
+  const reasons = { failed: "The last turn failed.", cancelled: "You stopped the last turn.", interrupted: "The last turn was interrupted." };
+  update(session, { paused: reasons[end] });
+}
+
+export async function sendQueued(session: string, id: string): Promise<void> {
+  const { queue } = draftOf(composerStore.getState(), session);
+  const entry = queue.find((queued) => queued.id === id);
+  if (!entry || isRunning(session)) return;
+  update(session, { queue: queue.filter((queued) => queued !== entry), paused: null });
+  if (await send(session, entry.text, entry.mode)) return;
+  const now = draftOf(composerStore.getState(), session);
+  update(session, { queue: [entry, ...now.queue], paused: "The message could not be sent." });
+}
+
+export function removeQueued(session: string, id: string): void {
+  const { queue } = draftOf(composerStore.getState(), session);
+  update(session, { queue: queue.filter((entry) => entry.id !== id) });
+}
+
+/** Takes a queued message back into the box. */
+export function editQueued(session: string, id: string): void {
+  const draft = draftOf(composerStore.getState(), session);
+  const entry = draft.queue.find((queued) => queued.id === id);
+  if (!entry) return;
+  const text = draft.text.trim() === "" ? entry.text : `${entry.text}\n${draft.text}`;
+  update(session, { text, caret: text.length, mode: entry.mode, queue: draft.queue.filter((queued) => queued !== entry) });
+  run("composer.focus");
+}
+
+export function moveQueued(session: string, id: string, step: 1 | -1): void {
+  const queue = [...draftOf(composerStore.getState(), session).queue];
+  const at = queue.findIndex((entry) => entry.id === id);
+  const to = at + step;
+  if (at < 0 || to < 0 || to >= queue.length) return;
+  const [entry] = queue.splice(at, 1);
+  queue.splice(to, 0, entry!);
+  update(session, { queue });
+}
+
+export async function stop(): Promise<void> {
+  const session = selected();
+  if (!session) return;
+  try {
+    await runtime().request("turn/cancel", { sessionId: session });
+  } catch (thrown) {
+    showError(asShownError(thrown));
+  }
+}
+
+export function declareComposerCommands(): void {
+  declareCommands([
+    {
+      id: "composer.focus",
+      title: "Write a message",
+      group: "Chat",
+      keys: ["Mod+L"],
+      run: () => requestAnimationFrame(() => document.getElementById("composer-text")?.focus()),
+    },
+    {
+      id: "composer.mode",
+      title: "Next mode: ask, edit, agent",
+      group: "Chat",
+      keys: ["Alt+M"],
+      run: () => setMode(nextMode(draftOf(composerStore.getState(), selected()).mode)),
+    },
+    {
+      id: "composer.stop",
+      title: "Stop the running turn",
+      group: "Chat",
+      keys: ["Mod+Shift+Backspace"],
+      unavailable: () => (isRunning(selected()) ? null : "Nothing is running."),
+      run: stop,
+    },
+    {
+      id: "composer.insert",
+      title: "Add to the message",
+      group: "Chat",
+      internal: true,
+      run: (words) => insert(String(words)),
+    },
+  ]);
+}

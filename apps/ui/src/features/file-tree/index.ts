@@ -1,0 +1,3 @@
+export { type FileTreeState, fileTreeStore } from "./store";
+export { declareFileTreeCommands } from "./commands";
+export { FilesColumn } from "./View";

@@ -1,0 +1,2 @@
+export { type Toast, dismiss, notificationStore, showError, toast } from "./store";
+export { Toasts } from "./View";

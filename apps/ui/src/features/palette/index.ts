@@ -1,0 +1,2 @@
+export { declarePaletteCommands } from "./commands";
+export { Palette } from "./View";

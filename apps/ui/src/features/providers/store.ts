@@ -1,0 +1,37 @@
+/** Model providers as the engine knows them, and the user's choice for the next turn. */
+import type { ProviderSummary } from "../../protocol";
+import { createStore } from "../../shared/store";
+
+export interface ProvidersState {
+  providers: readonly ProviderSummary[];
+  loaded: boolean;
+  /** `null` is the default of the settings. */
+  chosen: { provider: string; model: string | null } | null;
+}
+
+export const providersStore = createStore<ProvidersState>(() => ({ providers: [], loaded: false, chosen: null }));
+
+/** The provider that the next turn uses. */
+export function effective(state: ProvidersState): ProviderSummary | null {
+  const wanted = state.chosen?.provider;
+  return (
+    (wanted ? state.providers.find((provider) => provider.id === wanted) : undefined) ??
+    state.providers.find((provider) => provider.isDefault) ??
+    state.providers.find((provider) => provider.ready) ??
+    null
+  );
+}
+
+export function providerName(id: string): string {
+  const names: Record<string, string> = { anthropic: "Anthropic", openai: "OpenAI", scripted: "Practice model" };
+  return names[id] ?? id;
+}
+
+/** "Practice model", "Anthropic · claude-sonnet-5". */
+export function choiceLabel(state: ProvidersState): string {
+  const provider = effective(state);
+  if (!provider) return "No model";
+  if (provider.family === "scripted") return providerName(provider.id);
+  const model = state.chosen?.provider === provider.id ? state.chosen.model : null;
+  return model ?? provider.models[0] ?? providerName(provider.id);
+}

@@ -1,0 +1,2 @@
+export { StatusBar } from "./View";
+export { ConnectionBanner } from "./Banner";

@@ -1,0 +1,81 @@
+/**
+ * Asks before a command runs. Keys are armed half a second after it appears, so that what was being typed cannot answer
+ * it; the answer goes to exactly the request that is shown.
+ */
+import { useEffect, useState } from "react";
+import type { TimelineItem } from "../../../protocol";
+import { Button } from "../../../shared/ui";
+import { answerApproval } from "../commands";
+import { Card, Line } from "./Card";
+import styles from "./Approval.module.css";
+
+type ApprovalOf = Extract<TimelineItem, { type: "approval" }>;
+
+const ARM_AFTER_MS = 500;
+
+interface ApprovalProps {
+  item: ApprovalOf;
+  /** The strip above the composer carries the keys; the row in the timeline tells the story. */
+  place: "timeline" | "strip";
+  /** How many wait. */
+  of?: number;
+}
+
+export function Approval({ item, place, of = 1 }: ApprovalProps) {
+  const waiting = !item.decision && (item.status === "running" || item.status === "pending");
+  if (place === "timeline") {
+    return waiting ? (
+      <Line state="waiting" verb="Waits for your OK" target={item.request} />
+    ) : (
+      <Line
+        state={item.decision === "allow" ? "done" : "stopped"}
+        verb={item.decision === "allow" ? "Allowed" : item.decision === "deny" ? "Denied" : "Not answered"}
+        target={item.request}
+        facts={item.decidedBecause ?? ""}
+      />
+    );
+  }
+  return <Strip item={item} of={of} />;
+}
+
+function Strip({ item, of }: { item: ApprovalOf; of: number }) {
+  const [armed, setArmed] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setArmed(true), ARM_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div {...(armed ? { "data-approval-armed": item.approvalId } : {})} data-keys="approval">
+      <Card
+        label="Needs your OK"
+        tone="warn"
+        state="waiting"
+        verb="Run this command?"
+        target=""
+        facts={of > 1 ? `1 of ${of}` : ""}
+      >
+        <pre className={styles.request} tabIndex={0} aria-label="Command">
+          {item.request}
+        </pre>
+        <p className={styles.reason}>{item.reason}</p>
+        <div className={styles.actions}>
+          <Button
+            look="primary"
+            disabled={!armed}
+            commandId="approval.allow"
+            onClick={() => void answerApproval(item.approvalId, "allow")}
+          >
+            Allow once
+          </Button>
+          <Button
+            disabled={!armed}
+            commandId="approval.deny"
+            onClick={() => void answerApproval(item.approvalId, "deny")}
+          >
+            Deny
+          </Button>
+        </div>
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+/** Closes a turn: what changed, what ran, how long, what it cost. */
+import type { TimelineItem } from "../../../protocol";
+import { count, dollars, duration, tokens } from "../../../shared/format";
+import { openFile } from "../../code";
+import { glyphOf } from "./glyph";
+import { Card } from "./Card";
+import styles from "./Facts.module.css";
+
+type SummaryOf = Extract<TimelineItem, { type: "summary" }>;
+
+export function Summary({ item }: { item: SummaryOf }) {
+  const { usage } = item;
+  const notes = item.notes ?? [];
+  const cost = item.cost == null ? "" : ` · ≈ ${dollars(item.cost)}`;
+  const facts = [
+    item.filesChanged.length > 0 ? count(item.filesChanged.length, "file") : "",
+    item.commandsRun > 0 ? count(item.commandsRun, "command") : "",
+    duration(item.durationMs),
+    `${tokens(usage.input)} in, ${tokens(usage.output)} out${cost}`,
+  ];
+  return (
+    <Card
+      label="Summary"
+      state={glyphOf(item.status)}
+      verb={item.status === "cancelled" ? "Stopped" : item.status === "failed" ? "Ended" : "Finished"}
+      target=""
+      facts={facts.filter(Boolean).join(" · ")}
+    >
+      {(item.filesChanged.length > 0 || notes.length > 0) && (
+        <dl className={styles.facts}>
+          {item.filesChanged.length > 0 && (
+            <>
+              <dt>Changed</dt>
+              <dd>
+                {item.filesChanged.map((path) => (
+                  <button key={path} type="button" className={styles.link} onClick={() => openFile(path)}>
+                    {path}
+                  </button>
+                ))}
+              </dd>
+            </>
+          )}
+          {notes.length > 0 && (
+            <>
+              <dt>Note</dt>
+              <dd>{notes.join(" ")}</dd>
+            </>
+          )}
+        </dl>
+      )}
+    </Card>
+  );
+}

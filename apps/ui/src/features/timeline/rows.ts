@@ -1,0 +1,60 @@
+/** Groups items into the rows that are drawn: three or more finished tool lines in a row fold to one. Pure. */
+import type { TimelineItem } from "../../protocol";
+import type { Items } from "./fold";
+
+export type Row =
+  | { kind: "item"; key: string; index: number; id: string }
+  | { kind: "fold"; key: string; indexes: readonly number[]; ids: readonly string[] };
+
+const FOLD_FROM = 3;
+
+/** A quiet line: done, went well, and nothing in it asks to be read. */
+function folds(item: TimelineItem): boolean {
+  return item.type === "tool_call" && item.status === "succeeded" && !item.error;
+}
+
+export function rowsOf(items: Items): Row[] {
+  const rows: Row[] = [];
+  let run: number[] = [];
+  const endRun = () => {
+    if (run.length >= FOLD_FROM) {
+      const ids = run.map((index) => items[index]!.id);
+      rows.push({ kind: "fold", key: `fold-${ids[0]}`, indexes: run, ids });
+    } else {
+      for (const index of run) rows.push(itemRow(items, index));
+    }
+    run = [];
+  };
+  items.forEach((item, index) => {
+    if (!item.visible) return;
+    if (folds(item)) {
+      run.push(index);
+      return;
+    }
+    // An empty answer between two calls is no break for the reader.
+    if (item.type === "assistant_message" && item.status === "succeeded" && item.text.trim() === "") return;
+    endRun();
+    rows.push(itemRow(items, index));
+  });
+  endRun();
+  return rows;
+}
+
+function itemRow(items: Items, index: number): Row {
+  const id = items[index]!.id;
+  return { kind: "item", key: id, index, id };
+}
+
+/** "Read 7 files, searched 2 times": verbs in the order of their first use. */
+export function foldSummary(items: readonly TimelineItem[]): string {
+  const verbs = new Map<string, number>();
+  for (const item of items) {
+    if (item.type !== "tool_call") continue;
+    verbs.set(item.verb, (verbs.get(item.verb) ?? 0) + 1);
+  }
+  const parts = [...verbs].map(([verb, times], index) => {
+    const word = index === 0 ? verb : verb.charAt(0).toLowerCase() + verb.slice(1);
+    return times === 1 ? `${word} once` : times === 2 ? `${word} twice` : `${word} ${times} times`;
+  });
+  return parts.join(", ");
+}

@@ -1,0 +1,2 @@
+export { AnsiScreen, type Span, type Style } from "./screen";
+export { AnsiLine } from "./AnsiLine";

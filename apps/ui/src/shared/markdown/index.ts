@@ -1,0 +1,3 @@
+export { Markdown, type OpenPath } from "./Markdown";
+export { CodeBlock } from "./CodeBlock";
+export { BlockStream, lex } from "./blocks";

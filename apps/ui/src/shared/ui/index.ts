@@ -1,0 +1,6 @@
+export { Button, IconButton, keyOf } from "./Button";
+export { Dialog } from "./Dialog";
+export { Menu, type MenuEntry } from "./Menu";
+export { StateGlyph, type GlyphState } from "./StateGlyph";
+export { Tooltip, TooltipProvider } from "./Tooltip";
+export { useNow } from "./clock";
