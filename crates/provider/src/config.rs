@@ -13,9 +13,28 @@ pub enum Family {
     /// OpenAI Chat Completions and everything compatible: `POST {base}/chat/completions`.
     #[serde(rename = "openai-chat")]
     OpenAiChat,
+    /// OpenAI Responses: `POST {base}/responses`. Nothing is stored on the provider's side.
+    #[serde(rename = "openai-responses")]
+    OpenAiResponses,
+    /// Google Gemini: `POST {base}/models/{model}:streamGenerateContent`.
+    #[serde(rename = "gemini")]
+    Gemini,
     /// No model: answers from a scenario file.
     #[serde(rename = "scripted")]
     Scripted,
+}
+
+impl Family {
+    /// As it is written in the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Anthropic => "anthropic",
+            Family::OpenAiChat => "openai-chat",
+            Family::OpenAiResponses => "openai-responses",
+            Family::Gemini => "gemini",
+            Family::Scripted => "scripted",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -28,7 +47,7 @@ pub struct ProviderConfig {
     pub api_key: Option<Secret>,
     /// The environment variable the key comes from, for the way out of an authentication failure.
     pub key_variable: Option<String>,
-    /// What is used when a turn names no model.
+    /// What is used when a turn names no model; empty where that has to be chosen.
     pub model: String,
     /// Only for `Family::Scripted`.
     pub scenario: Option<PathBuf>,

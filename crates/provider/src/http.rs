@@ -82,7 +82,7 @@ impl HttpTransport {
     }
 
     async fn send(&self, request: &ModelRequest, site: &Site<'_>) -> Result<Response, ProviderError> {
-        let url = self.adapter.url(&self.base_url);
+        let url = self.adapter.url(&self.base_url, &request.model);
         let url = Url::parse(&url).map_err(|error| {
             site.error(
                 ProviderErrorKind::NotAModel,
@@ -137,7 +137,12 @@ impl HttpTransport {
                     headers.insert("x-api-key", secret_value(key.expose(), site)?);
                 }
             }
-            Adapter::OpenAi(_) => {
+            Adapter::Gemini => {
+                if let Some(key) = &self.api_key {
+                    headers.insert("x-goog-api-key", secret_value(key.expose(), site)?);
+                }
+            }
+            Adapter::OpenAi(_) | Adapter::Responses => {
                 if let Some(key) = &self.api_key {
                     headers.insert(
                         AUTHORIZATION,
@@ -243,7 +248,9 @@ impl Site<'_> {
     }
 
     fn fault(&self, fault: Fault) -> ProviderError {
-        self.error(fault.kind, fault.message)
+        let mut error = self.error(fault.kind, fault.message);
+        error.retry_after = fault.retry_after;
+        error
     }
 
     fn stream_error(&self, error: &sse_stream::Error, idle: Duration) -> ProviderError {
@@ -349,7 +356,7 @@ async fn read_failure(mut response: Response, status: u16, site: &Site<'_>) -> P
     }
     let mut error = site.fault(fault);
     error.status = Some(status);
-    error.retry_after = wait;
+    error.retry_after = wait.or(error.retry_after);
     error
 }
 

@@ -136,8 +136,20 @@ pub struct ModelRequest {
     pub tools: Vec<ToolSchema>,
     pub messages: Vec<Message>,
     pub max_output_tokens: u32,
+    pub format: AnswerFormat,
     /// Our own id for logs; never sent.
     pub request_id: protocol::ProviderRequestId,
+}
+
+/// What an answer's text must be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum AnswerFormat {
+    #[default]
+    Text,
+    /// One JSON object of any shape. Some families want the word JSON in the prompt as well.
+    Json,
+    /// One JSON object of this schema, as far as the server keeps to it.
+    Schema { name: String, schema: Value },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Which providers there are and how each is reached: the built-in three, and those a user adds in the settings.
+//! Which providers there are and how each is reached: the built-in ones, and those a user adds in the settings.
 //! Reads neither files nor the environment itself; it is given both as values.
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
@@ -64,27 +64,80 @@ struct Preset {
     family: Family,
     base_url: &'static str,
     base_url_variable: Option<&'static str>,
+    /// Absent for servers on the user's own machine.
     key_variable: Option<&'static str>,
+    /// Empty where the server decides what there is.
     model: &'static str,
 }
 
-const PRESETS: [Preset; 3] = [
+const OPENAI: &str = "https://api.openai.com/v1";
+
+/// In the order in which one is chosen when the user names none.
+const PRESETS: [Preset; 13] = [
     Preset {
-        id: "anthropic",
-        family: Family::Anthropic,
-        base_url: "https://api.anthropic.com",
         base_url_variable: Some("ANTHROPIC_BASE_URL"),
-        key_variable: Some("ANTHROPIC_API_KEY"),
-        model: "claude-sonnet-5",
+        ..hosted(
+            "anthropic",
+            Family::Anthropic,
+            "https://api.anthropic.com",
+            "ANTHROPIC_API_KEY",
+            "claude-sonnet-5",
+        )
     },
     Preset {
-        id: "openai",
-        family: Family::OpenAiChat,
-        base_url: "https://api.openai.com/v1",
         base_url_variable: Some("OPENAI_BASE_URL"),
-        key_variable: Some("OPENAI_API_KEY"),
-        model: "gpt-5.5",
+        ..hosted(
+            "openai",
+            Family::OpenAiResponses,
+            OPENAI,
+            "OPENAI_API_KEY",
+            "gpt-5.5",
+        )
     },
+    Preset {
+        base_url_variable: Some("GEMINI_BASE_URL"),
+        ..hosted(
+            "gemini",
+            Family::Gemini,
+            "https://generativelanguage.googleapis.com/v1beta",
+            "GEMINI_API_KEY",
+            "gemini-3.8-flash",
+        )
+    },
+    compatible(
+        "deepseek",
+        "https://api.deepseek.com/v1",
+        "DEEPSEEK_API_KEY",
+        "deepseek-v4-pro",
+    ),
+    compatible(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        "anthropic/claude-sonnet-5",
+    ),
+    compatible(
+        "groq",
+        "https://api.groq.com/openai/v1",
+        "GROQ_API_KEY",
+        "openai/gpt-oss-120b",
+    ),
+    compatible(
+        "together",
+        "https://api.together.xyz/v1",
+        "TOGETHER_API_KEY",
+        "moonshotai/Kimi-K3",
+    ),
+    compatible(
+        "fireworks",
+        "https://api.fireworks.ai/inference/v1",
+        "FIREWORKS_API_KEY",
+        "accounts/fireworks/models/glm-5p3",
+    ),
+    local("ollama", "http://127.0.0.1:11434/v1"),
+    local("lmstudio", "http://127.0.0.1:1234/v1"),
+    local("llamacpp", "http://127.0.0.1:8080/v1"),
+    local("vllm", "http://127.0.0.1:8000/v1"),
     Preset {
         id: "scripted",
         family: Family::Scripted,
@@ -94,6 +147,64 @@ const PRESETS: [Preset; 3] = [
         model: "scripted",
     },
 ];
+
+const fn hosted(
+    id: &'static str,
+    family: Family,
+    base_url: &'static str,
+    key_variable: &'static str,
+    model: &'static str,
+) -> Preset {
+    Preset {
+        id,
+        family,
+        base_url,
+        base_url_variable: None,
+        key_variable: Some(key_variable),
+        model,
+    }
+}
+
+const fn compatible(
+    id: &'static str,
+    base_url: &'static str,
+    key_variable: &'static str,
+    model: &'static str,
+) -> Preset {
+    hosted(id, Family::OpenAiChat, base_url, key_variable, model)
+}
+
+const fn local(id: &'static str, base_url: &'static str) -> Preset {
+    Preset {
+        id,
+        family: Family::OpenAiChat,
+        base_url,
+        base_url_variable: None,
+        key_variable: None,
+        model: "",
+    }
+}
+
+/// The built-in servers on the user's own machine, in alphabetical order.
+pub fn local_servers() -> Vec<&'static str> {
+    let mut ids: Vec<&str> = PRESETS
+        .iter()
+        .filter(|preset| preset.key_variable.is_none() && preset.family != Family::Scripted)
+        .map(|preset| preset.id)
+        .collect();
+    ids.sort_unstable();
+    ids
+}
+
+/// The family an entry and its preset stand for. `openai` with another address is one of the many servers that
+/// know only the older format.
+fn family_of(entry: &ProviderEntry, preset: Option<&Preset>, base_url: &str) -> Option<Family> {
+    let built_in = preset.map(|preset| match preset.family {
+        Family::OpenAiResponses if base_url != OPENAI => Family::OpenAiChat,
+        family => family,
+    });
+    entry.family.or(built_in)
+}
 
 /// The environment variable that names the scripted provider's file.
 pub const SCENARIO_VARIABLE: &str = "VIBE_CODER_SCENARIO";
@@ -121,7 +232,7 @@ pub fn default_provider(settings: &ProviderSettings, environment: Environment) -
     }
     let ready = PRESETS
         .iter()
-        .filter(|preset| preset.family != Family::Scripted)
+        .filter(|preset| preset.key_variable.is_some())
         .find(|preset| resolve(preset.id, settings, environment).is_ok());
     ready.unwrap_or(&PRESETS[0]).id.to_owned()
 }
@@ -131,6 +242,57 @@ pub fn resolve_all(settings: &ProviderSettings, environment: Environment) -> Vec
     known(settings)
         .into_iter()
         .filter_map(|id| resolve(id, settings, environment).ok())
+        .collect()
+}
+
+/// A provider as a user chooses one, usable or not.
+#[derive(Debug)]
+pub struct Overview {
+    pub id: String,
+    /// As it is written in the settings.
+    pub family: String,
+    pub base_url: String,
+    /// The configured model first, then those with known prices.
+    pub models: Vec<String>,
+    pub key_variable: Option<String>,
+    /// Why it cannot be used as things are.
+    pub problem: Option<ProviderError>,
+}
+
+/// All providers a user can choose from, in alphabetical order.
+pub fn overview(settings: &ProviderSettings, environment: Environment) -> Vec<Overview> {
+    let none = ProviderEntry::default();
+    known(settings)
+        .into_iter()
+        .map(|id| {
+            let preset = PRESETS.iter().find(|preset| preset.id == id);
+            let entry = settings.providers.get(id).unwrap_or(&none);
+            let base_url = base_url(entry, preset, environment);
+            let family = family_of(entry, preset, &base_url);
+            let built_in = preset
+                .map(|preset| preset.model)
+                .filter(|model| !model.is_empty());
+            let model = entry.model.as_deref().or(built_in);
+            let mut models: Vec<String> = model.map(str::to_owned).into_iter().collect();
+            models.extend(
+                entry
+                    .prices
+                    .keys()
+                    .filter(|name| Some(name.as_str()) != model)
+                    .cloned(),
+            );
+            Overview {
+                id: id.to_owned(),
+                family: family.map_or("", Family::name).to_owned(),
+                base_url,
+                models,
+                key_variable: entry
+                    .api_key_env
+                    .clone()
+                    .or_else(|| preset.and_then(|preset| preset.key_variable).map(str::to_owned)),
+                problem: resolve(id, settings, environment).err(),
+            }
+        })
         .collect()
 }
 
@@ -166,10 +328,10 @@ pub fn resolve(
             &Arc::new(place.clone()),
         )
     };
-    let Some(family) = entry.family.or(preset.map(|preset| preset.family)) else {
+    let base_url = base_url(entry, preset, environment);
+    let Some(family) = family_of(entry, preset, &base_url) else {
         return Err(incomplete("family", &place));
     };
-    let base_url = base_url(entry, preset, environment);
     if base_url.is_empty() && family != Family::Scripted {
         return Err(incomplete("baseUrl", &place));
     }
@@ -291,6 +453,13 @@ mod tests {
             ),
             ("openai", vec![], Err("OPENAI_API_KEY")),
             ("scripted", vec![], Ok("")),
+            ("ollama", vec![], Ok("http://127.0.0.1:11434/v1")),
+            ("deepseek", vec![], Err("DEEPSEEK_API_KEY")),
+            (
+                "gemini",
+                vec![("GEMINI_API_KEY", "k")],
+                Ok("https://generativelanguage.googleapis.com/v1beta"),
+            ),
         ] {
             match (resolve(id, &settings, &environment(&pairs)), expected) {
                 (Ok(config), Ok(url)) => assert_eq!(config.base_url, url, "{id} {pairs:?}"),
@@ -312,7 +481,10 @@ mod tests {
         assert_eq!(error.code, ErrorCode::ProviderUnknown);
         assert_eq!(
             error.detail.as_deref(),
-            Some("Known: anthropic, local, openai, scripted.")
+            Some(
+                "Known: anthropic, deepseek, fireworks, gemini, groq, llamacpp, lmstudio, local, ollama, openai, \
+                 openrouter, scripted, together, vllm."
+            )
         );
         let error = RuntimeError::from(resolve("local", &settings, &environment(&[])).unwrap_err());
         assert_eq!(
@@ -342,7 +514,42 @@ mod tests {
             resolve("anthropic", &settings, &environment).unwrap().model,
             "other"
         );
-        assert_eq!(resolve_all(&settings, &environment).len(), 3);
+        let ready: Vec<String> = resolve_all(&settings, &environment)
+            .into_iter()
+            .map(|config| config.id)
+            .collect();
+        assert_eq!(
+            ready,
+            [
+                "anthropic",
+                "llamacpp",
+                "lmstudio",
+                "mine",
+                "ollama",
+                "scripted",
+                "vllm"
+            ]
+        );
+    }
+
+    #[test]
+    fn openai_is_asked_in_its_own_format_and_its_likes_in_theirs() {
+        let settings = ProviderSettings::default();
+        for (pairs, family) in [
+            (vec![("OPENAI_API_KEY", "k")], Family::OpenAiResponses),
+            (
+                vec![("OPENAI_BASE_URL", "http://localhost:1/v1")],
+                Family::OpenAiChat,
+            ),
+        ] {
+            let config = resolve("openai", &settings, &environment(&pairs)).unwrap();
+            assert_eq!(config.family, family, "{pairs:?}");
+        }
+        let chosen =
+            r#"{"providers":{"openai":{"baseUrl":"http://localhost:1/v1","family":"openai-responses"}}}"#;
+        let chosen: ProviderSettings = serde_json::from_str(chosen).unwrap();
+        let config = resolve("openai", &chosen, &environment(&[])).unwrap();
+        assert_eq!(config.family, Family::OpenAiResponses);
     }
 
     #[test]
@@ -350,6 +557,7 @@ mod tests {
         let settings = ProviderSettings::default();
         for (pairs, id) in [
             (vec![], "anthropic"),
+            (vec![("GEMINI_API_KEY", "k")], "gemini"),
             (vec![("OPENAI_API_KEY", "k")], "openai"),
             (
                 vec![("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")],

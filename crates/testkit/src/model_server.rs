@@ -22,14 +22,20 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
 mod answer;
 mod anthropic;
 mod connection;
+mod fault;
+mod gemini;
 mod openai;
 mod recording;
+mod responses;
 
+pub use fault::Fault;
 pub use recording::{End, Recording, Step};
 
 /// Where a server's answers come from.
 pub enum Script {
     Scenario(Scenario),
+    /// The same, with every answer's bytes spoilt.
+    Faulty(Scenario, Fault),
     /// Answers one request after the other; the last one every further request.
     Recordings(Vec<Recording>),
 }
@@ -67,6 +73,8 @@ impl From<Vec<Recording>> for Script {
 pub enum WireFamily {
     Anthropic,
     OpenAiChat,
+    OpenAiResponses,
+    Gemini,
 }
 
 impl WireFamily {
@@ -74,6 +82,8 @@ impl WireFamily {
         match (method, path) {
             ("POST", "/v1/messages") => Some(WireFamily::Anthropic),
             ("POST", "/v1/chat/completions") => Some(WireFamily::OpenAiChat),
+            ("POST", "/v1/responses") => Some(WireFamily::OpenAiResponses),
+            ("POST", path) if gemini::model_of(path).is_some() => Some(WireFamily::Gemini),
             _ => None,
         }
     }
@@ -173,6 +183,11 @@ impl ModelServer {
     /// As `OPENAI_BASE_URL` wants it.
     pub fn openai_base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// With the version, as a Gemini client wants it.
+    pub fn gemini_base_url(&self) -> String {
+        format!("http://{}/v1beta", self.address)
     }
 
     /// All requests so far, in the order they arrived.

@@ -267,6 +267,7 @@ impl Turn {
                 tools: bundle.tools.clone(),
                 messages: history.messages().to_vec(),
                 max_output_tokens: crate::rooms::MAX_OUTPUT_TOKENS,
+                format: provider::AnswerFormat::Text,
                 request_id: request_id.clone(),
             },
         )

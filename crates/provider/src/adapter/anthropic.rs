@@ -6,10 +6,11 @@ use protocol::Usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Decoder, Fault, count, identifier, parse, wrote_it};
+use super::{Decoder, Fault, call_id, count, identifier, parse, proof_of, wrote_it};
 use crate::{
     assemble::Part,
-    message::{Block, Message, ModelRequest, Role, StopReason},
+    config::Family,
+    message::{AnswerFormat, Block, Message, ModelRequest, Role, StopReason},
 };
 
 /// Field order is the order of bytes: everything that stays the same comes before `messages`.
@@ -24,14 +25,27 @@ struct Body<'a> {
     system: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<Value>,
     messages: Vec<Value>,
 }
 
 pub(super) fn body(request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
-    let system = match request.system.trim() {
-        "" => Vec::new(),
-        _ => {
-            vec![json!({ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } })]
+    let mut system = Vec::new();
+    if !request.system.trim().is_empty() {
+        system.push(
+            json!({ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } }),
+        );
+    }
+    let output_config = match &request.format {
+        AnswerFormat::Text => None,
+        AnswerFormat::Json => {
+            // The format has no mode for any JSON.
+            system.push(json!({ "type": "text", "text": "Answer with one JSON object and nothing else." }));
+            None
+        }
+        AnswerFormat::Schema { schema, .. } => {
+            Some(json!({ "format": { "type": "json_schema", "schema": schema } }))
         }
     };
     let tools = request
@@ -46,6 +60,7 @@ pub(super) fn body(request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error>
         cache_control: json!({ "type": "ephemeral" }),
         system,
         tools,
+        output_config,
         messages: request
             .messages
             .iter()
@@ -69,13 +84,14 @@ fn wire_message(message: &Message, request: &ModelRequest) -> Option<Value> {
             Block::Thinking {
                 text,
                 signature: Some(signature),
-            } if own => Some(json!({ "type": "thinking", "thinking": text, "signature": signature })),
+            } if own => proof_of(Family::Anthropic, signature)
+                .map(|proof| json!({ "type": "thinking", "thinking": text, "signature": proof })),
             Block::RedactedThinking { data } if own => {
                 Some(json!({ "type": "redacted_thinking", "data": data }))
             }
             Block::Thinking { .. } | Block::RedactedThinking { .. } => None,
             Block::ToolUse { id, name, input, .. } => Some(json!({
-                "type": "tool_use", "id": identifier(id, NAME_LIMIT), "name": identifier(name, NAME_LIMIT), "input": input,
+                "type": "tool_use", "id": call_id(id, NAME_LIMIT), "name": identifier(name, NAME_LIMIT), "input": input,
             })),
             Block::ToolResult {
                 tool_use_id,
@@ -83,7 +99,7 @@ fn wire_message(message: &Message, request: &ModelRequest) -> Option<Value> {
                 is_error,
             } => {
                 let mut result = json!({
-                    "type": "tool_result", "tool_use_id": identifier(tool_use_id, NAME_LIMIT), "content": content,
+                    "type": "tool_result", "tool_use_id": call_id(tool_use_id, NAME_LIMIT), "content": content,
                 });
                 if *is_error {
                     result["is_error"] = json!(true);

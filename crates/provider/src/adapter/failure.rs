@@ -1,6 +1,8 @@
 //! What a provider's error means. Families and gateways word the same few causes differently; this is the one
 //! place that reads them.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::error::ProviderErrorKind as Kind;
@@ -10,6 +12,8 @@ use crate::error::ProviderErrorKind as Kind;
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
     pub(crate) message: String,
+    /// A wait that is named in the error itself.
+    pub(crate) retry_after: Option<Duration>,
 }
 
 impl Fault {
@@ -17,6 +21,7 @@ impl Fault {
         Self {
             kind,
             message: message.into(),
+            retry_after: None,
         }
     }
 
@@ -39,8 +44,26 @@ impl Fault {
             .filter(|status| *status >= 300)
             .or_else(|| word("code").parse().ok());
         let labels = format!("{} {} {}", word("type"), word("code"), word("status"));
-        Self::new(classify(status, &labels, &message.to_lowercase()), message)
+        let mut kind = classify(status, &labels, &message.to_lowercase());
+        let retry_after = retry_info(&error["details"]);
+        // Google words a limit per minute as a used-up quota; what tells them apart are the details.
+        if kind == Kind::Quota && retry_after.is_some() && !error["details"].to_string().contains("PerDay") {
+            kind = Kind::RateLimited;
+        }
+        Self {
+            retry_after,
+            ..Self::new(kind, message)
+        }
     }
+}
+
+/// The wait in Google's error details: `{"@type": "…RetryInfo", "retryDelay": "34.5s"}`.
+fn retry_info(details: &Value) -> Option<Duration> {
+    let delay = |detail: &Value| {
+        let seconds: f64 = detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok()?;
+        Duration::try_from_secs_f64(seconds).ok()
+    };
+    details.as_array()?.iter().find_map(delay)
 }
 
 /// Reads the body of an answer that is not a stream.
@@ -88,6 +111,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
                 "context window",
                 "context size",
                 "input is too long",
+                "maximum number of tokens allowed",
             ]))
     {
         return Kind::ContextTooLong;
@@ -98,6 +122,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
         "permission",
         "unauthenticated",
     ]) || matches!(status, 401 | 403)
+        || says(&["api key not valid", "api key expired"])
     {
         return Kind::Auth;
     }
@@ -115,7 +140,9 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
     if labelled(&["rate_limit", "resource_exhausted", "too_many_requests"]) || status == 429 {
         return Kind::RateLimited;
     }
-    if labelled(&["content_policy", "content_filter", "safety"]) || says(&["content filtering policy"]) {
+    if labelled(&["content_policy", "content_filter", "safety"])
+        || says(&["content filtering policy", "prohibited content"])
+    {
         return Kind::Refused;
     }
     match status {
@@ -124,7 +151,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
         408 | 409 | 500.. => Kind::Server,
         400 | 422 => Kind::InvalidRequest,
         _ if labelled(&["api_error", "server_error", "internal", "unavailable", "timeout"]) => Kind::Server,
-        _ if labelled(&["invalid_request"]) => Kind::InvalidRequest,
+        _ if labelled(&["invalid_request", "invalid_value", "invalid_prompt"]) => Kind::InvalidRequest,
         _ => Kind::Other,
     }
 }
@@ -248,6 +275,31 @@ mod tests {
                 Kind::Server,
             ),
             (418, "teapot", Kind::Other),
+            (
+                400,
+                r#"{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"API key not valid. Please pass a valid API key."}}"#,
+                Kind::Auth,
+            ),
+            (
+                400,
+                r#"[{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"The input token count (9) exceeds the maximum number of tokens allowed (8)."}}]"#,
+                Kind::ContextTooLong,
+            ),
+            (
+                404,
+                r#"{"error":{"code":404,"status":"NOT_FOUND","message":"models/x is not found for API version v1beta"}}"#,
+                Kind::ModelUnknown,
+            ),
+            (
+                429,
+                r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota","details":[{"retryDelay":"3.5s"}]}}"#,
+                Kind::RateLimited,
+            ),
+            (
+                429,
+                r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota","details":[{"violations":[{"quotaId":"RequestsPerDay"}]},{"retryDelay":"3s"}]}}"#,
+                Kind::Quota,
+            ),
         ] {
             assert_eq!(from_body(status, body).kind, kind, "{status} {body}");
         }

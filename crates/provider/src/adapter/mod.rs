@@ -2,7 +2,11 @@
 
 mod anthropic;
 mod failure;
+mod gemini;
 mod openai;
+mod quirks;
+mod responses;
+mod schema;
 
 use crate::{
     assemble::Part,
@@ -12,6 +16,7 @@ use crate::{
 };
 
 pub(crate) use failure::{Fault, from_body};
+pub(crate) use quirks::Quirks;
 
 /// Reads the data of one server-sent event after another.
 pub(crate) trait Decoder: Send {
@@ -23,45 +28,34 @@ pub(crate) trait Decoder: Send {
     }
 }
 
-/// What differs between servers of one family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Vendor {
-    OpenAi,
-    Compatible,
-}
-
-impl Vendor {
-    pub(crate) fn of(base_url: &str) -> Self {
-        if base_url.starts_with("https://api.openai.com") {
-            Vendor::OpenAi
-        } else {
-            Vendor::Compatible
-        }
-    }
-}
-
 /// The adapter of an HTTP family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Adapter {
     Anthropic,
-    OpenAi(Vendor),
+    OpenAi(&'static Quirks),
+    Responses,
+    Gemini,
 }
 
 impl Adapter {
     pub(crate) fn of(config: &ProviderConfig) -> Option<Self> {
         match config.family {
             Family::Anthropic => Some(Adapter::Anthropic),
-            Family::OpenAiChat => Some(Adapter::OpenAi(Vendor::of(&config.base_url))),
+            Family::OpenAiChat => Some(Adapter::OpenAi(Quirks::of(&config.id, &config.base_url))),
+            Family::OpenAiResponses => Some(Adapter::Responses),
+            Family::Gemini => Some(Adapter::Gemini),
             Family::Scripted => None,
         }
     }
 
-    pub(crate) fn url(self, base_url: &str) -> String {
+    pub(crate) fn url(self, base_url: &str, model: &str) -> String {
         let base = base_url.trim_end_matches('/');
         match self {
             Adapter::Anthropic if base.ends_with("/v1") => format!("{base}/messages"),
             Adapter::Anthropic => format!("{base}/v1/messages"),
             Adapter::OpenAi(_) => format!("{base}/chat/completions"),
+            Adapter::Responses => format!("{base}/responses"),
+            Adapter::Gemini => gemini::url(base, model),
         }
     }
 
@@ -70,7 +64,9 @@ impl Adapter {
     pub(crate) fn body(self, request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
         match self {
             Adapter::Anthropic => anthropic::body(request),
-            Adapter::OpenAi(vendor) => openai::body(request, vendor),
+            Adapter::OpenAi(quirks) => openai::body(request, quirks),
+            Adapter::Responses => responses::body(request),
+            Adapter::Gemini => gemini::body(request),
         }
     }
 
@@ -78,6 +74,8 @@ impl Adapter {
         match self {
             Adapter::Anthropic => Box::new(anthropic::AnthropicDecoder::default()),
             Adapter::OpenAi(_) => Box::new(openai::OpenAiDecoder::default()),
+            Adapter::Responses => Box::new(responses::ResponsesDecoder::default()),
+            Adapter::Gemini => Box::new(gemini::GeminiDecoder::default()),
         }
     }
 }
@@ -89,6 +87,39 @@ fn wrote_it(message: &Message, request: &ModelRequest) -> bool {
         .origin
         .as_ref()
         .is_some_and(|origin| origin.provider == request.provider && origin.model == request.model)
+}
+
+/// A proof of reasoning as it is kept: marked with the family that made it, because a provider's id and a model's
+/// name may come to stand for a server of another family, and a foreign proof is refused for good. Anthropic's
+/// were the first and carry no mark.
+fn marked(family: Family, proof: &str) -> String {
+    format!("{}:{proof}", family.name())
+}
+
+/// The proof as the family sent it, when it is the family's.
+fn proof_of(family: Family, kept: &str) -> Option<&str> {
+    const MARKING: [Family; 3] = [Family::OpenAiChat, Family::OpenAiResponses, Family::Gemini];
+    let unmarked = |family: &Family| kept.strip_prefix(family.name())?.strip_prefix(':');
+    match family {
+        Family::Anthropic => MARKING
+            .iter()
+            .all(|other| unmarked(other).is_none())
+            .then_some(kept),
+        family => unmarked(&family),
+    }
+}
+
+/// Ids that hold refused characters, or are too long, become others that are as distinct and always the same.
+fn call_id(id: &str, limit: usize) -> String {
+    let clean = identifier(id, limit);
+    if clean == id {
+        return clean;
+    }
+    // FNV-1a: an id is nothing that anyone attacks.
+    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{}_{hash:016x}", identifier(id, limit.saturating_sub(17)))
 }
 
 /// Ids and names that other vendors, or a model's imagination, made may hold characters that are refused.

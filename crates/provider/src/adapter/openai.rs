@@ -4,11 +4,16 @@ use protocol::Usage;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Decoder, Fault, Vendor, count, identifier, parse, wrote_it};
+use super::{
+    Decoder, Fault, call_id, count, identifier, marked, parse, proof_of,
+    quirks::{OutputLimit, Quirks, Reasoning},
+    wrote_it,
+};
 use crate::{
     assemble::Part,
+    config::Family,
     error::ProviderErrorKind,
-    message::{Block, Message, ModelRequest, Role, StopReason},
+    message::{AnswerFormat, Block, Message, ModelRequest, Role, StopReason},
 };
 
 /// Field order is the order of bytes: everything that stays the same comes before `messages`.
@@ -17,21 +22,22 @@ struct Body<'a> {
     model: &'a str,
     stream: bool,
     stream_options: Value,
-    /// OpenAI's own models refuse the old name, most other servers do not know the new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Value>,
     messages: Vec<Value>,
 }
 
-pub(super) fn body(request: &ModelRequest, vendor: Vendor) -> Result<Vec<u8>, serde_json::Error> {
+pub(super) fn body(request: &ModelRequest, quirks: &Quirks) -> Result<Vec<u8>, serde_json::Error> {
     let limit = Some(request.max_output_tokens);
-    let (max_completion_tokens, max_tokens) = match vendor {
-        Vendor::OpenAi => (limit, None),
-        Vendor::Compatible => (None, limit),
+    let (max_completion_tokens, max_tokens) = match quirks.output_limit {
+        OutputLimit::MaxCompletionTokens => (limit, None),
+        OutputLimit::MaxTokens => (None, limit),
     };
     let tools = request
         .tools
@@ -49,7 +55,7 @@ pub(super) fn body(request: &ModelRequest, vendor: Vendor) -> Result<Vec<u8>, se
     for message in &request.messages {
         match message.role {
             Role::User => push_user(message, &mut messages),
-            Role::Assistant => push_assistant(message, request, vendor, &mut messages),
+            Role::Assistant => push_assistant(message, request, quirks, &mut messages),
         }
     }
     serde_json::to_vec(&Body {
@@ -58,9 +64,30 @@ pub(super) fn body(request: &ModelRequest, vendor: Vendor) -> Result<Vec<u8>, se
         stream_options: json!({ "include_usage": true }),
         max_completion_tokens,
         max_tokens,
+        response_format: match &request.format {
+            AnswerFormat::Text => None,
+            AnswerFormat::Json => Some(json!({ "type": "json_object" })),
+            AnswerFormat::Schema { name, schema } => Some(json!({
+                "type": "json_schema", "json_schema": { "name": identifier(name, NAME_LIMIT), "schema": schema },
+            })),
+        },
         tools,
         messages,
     })
+}
+
+/// In characters.
+const NAME_LIMIT: usize = 64;
+const ID_LIMIT: usize = 40;
+
+/// Ids stay as they are where they can: some models write theirs by a rule and expect to read it again.
+fn wire_id(id: &str) -> String {
+    let fits = !id.is_empty() && id.chars().count() <= ID_LIMIT && id.chars().all(|c| c.is_ascii_graphic());
+    if fits {
+        id.to_owned()
+    } else {
+        call_id(id, ID_LIMIT)
+    }
 }
 
 /// Results of calls are messages of their own and must follow the calls directly.
@@ -72,7 +99,9 @@ fn push_user(message: &Message, messages: &mut Vec<Value>) {
             Block::ToolResult {
                 tool_use_id, content, ..
             } => {
-                messages.push(json!({ "role": "tool", "tool_call_id": tool_use_id, "content": content }));
+                messages.push(
+                    json!({ "role": "tool", "tool_call_id": wire_id(tool_use_id), "content": content }),
+                );
             }
             Block::Text { text } => texts.push(text.as_str()),
             Block::Image { media_type, base64 } => images.push(json!({
@@ -97,14 +126,19 @@ fn push_user(message: &Message, messages: &mut Vec<Value>) {
     }
 }
 
-fn push_assistant(message: &Message, request: &ModelRequest, vendor: Vendor, messages: &mut Vec<Value>) {
+fn push_assistant(message: &Message, request: &ModelRequest, quirks: &Quirks, messages: &mut Vec<Value>) {
     let mut reasoning = String::new();
+    let mut details = None;
     let mut calls = Vec::new();
     for block in &message.blocks {
         match block {
-            Block::Thinking { text, .. } => reasoning.push_str(text),
+            Block::Thinking { text, signature } => {
+                reasoning.push_str(text);
+                let kept = signature.as_deref().and_then(|kept| proof_of(Family::OpenAiChat, kept));
+                details = details.or(kept.and_then(|kept| serde_json::from_str::<Value>(kept).ok()));
+            }
             Block::ToolUse { id, name, input, .. } => calls.push(json!({
-                "id": id, "type": "function", "function": { "name": identifier(name, 64), "arguments": input.to_string() },
+                "id": wire_id(id), "type": "function", "function": { "name": identifier(name, NAME_LIMIT), "arguments": input.to_string() },
             })),
             Block::Text { .. }
             | Block::RedactedThinking { .. }
@@ -121,9 +155,14 @@ fn push_assistant(message: &Message, request: &ModelRequest, vendor: Vendor, mes
     if !calls.is_empty() {
         item["tool_calls"] = calls.into();
     }
-    // OpenAI refuses the field; reasoning models elsewhere lose their thread within a turn without it.
-    if vendor == Vendor::Compatible && !reasoning.is_empty() && wrote_it(message, request) {
-        item["reasoning_content"] = reasoning.into();
+    if wrote_it(message, request) {
+        match (quirks.reasoning, details) {
+            (Reasoning::Details, Some(details)) => item["reasoning_details"] = details,
+            (Reasoning::Never, _) => {}
+            _ if reasoning.is_empty() => {}
+            (Reasoning::Content, _) => item["reasoning_content"] = reasoning.into(),
+            (Reasoning::Plain | Reasoning::Details, _) => item["reasoning"] = reasoning.into(),
+        }
     }
     messages.push(item);
 }
@@ -136,6 +175,7 @@ const FIRST_CALL: usize = 2;
 #[derive(Default)]
 pub(super) struct OpenAiDecoder {
     calls: Vec<Call>,
+    details: Vec<Value>,
     finished: bool,
 }
 
@@ -168,6 +208,9 @@ impl Decoder for OpenAiDecoder {
                 });
                 break;
             }
+        }
+        for detail in delta["reasoning_details"].as_array().into_iter().flatten() {
+            join_detail(&mut self.details, detail);
         }
         for text in texts(&delta["content"]) {
             parts.push(Part::Text {
@@ -300,9 +343,42 @@ impl OpenAiDecoder {
                 delta: std::mem::take(&mut call.early),
             });
         }
+        // Plain texts come back as they are; only what holds a proof has to be kept in its own form.
+        let proves = |detail: &Value| ["signature", "data"].iter().any(|key| detail[*key].is_string());
+        let details = std::mem::take(&mut self.details);
+        if !self.finished && details.iter().any(proves) {
+            parts.push(Part::Signature {
+                block: THINKING,
+                delta: marked(Family::OpenAiChat, &Value::from(details).to_string()),
+            });
+        }
         self.finished = true;
         parts.push(Part::Stop(stop));
         Ok(())
+    }
+}
+
+/// Pieces of one detail follow one another; each brings more of its texts.
+fn join_detail(details: &mut Vec<Value>, piece: &Value) {
+    const GROWING: [&str; 4] = ["text", "summary", "data", "signature"];
+    let continues = |last: &Value| last["index"] == piece["index"] && last["type"] == piece["type"];
+    let (Some(last), Some(members)) = (
+        details
+            .last_mut()
+            .filter(|last| piece["index"].is_number() && continues(last)),
+        piece.as_object(),
+    ) else {
+        details.push(piece.clone());
+        return;
+    };
+    for (key, value) in members {
+        match (last[key].as_str(), value.as_str()) {
+            (Some(known), Some(more)) if GROWING.contains(&key.as_str()) => {
+                last[key] = format!("{known}{more}").into();
+            }
+            _ if value.is_null() => {}
+            _ => last[key] = value.clone(),
+        }
     }
 }
 
@@ -323,5 +399,117 @@ fn read_usage(usage: &Value) -> Usage {
         cache_read: count(&details["cached_tokens"]).max(count(&usage["prompt_cache_hit_tokens"])),
         cache_write: count(&details["cache_write_tokens"]),
         reasoning: count(&usage["completion_tokens_details"]["reasoning_tokens"]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Origin;
+
+    fn conversation(message: Message) -> ModelRequest {
+        ModelRequest {
+            provider: "p".into(),
+            model: "m".into(),
+            system: String::new(),
+            tools: Vec::new(),
+            messages: vec![Message::user("x"), message],
+            max_output_tokens: 9,
+            format: AnswerFormat::Text,
+            request_id: protocol::ProviderRequestId::mint(),
+        }
+    }
+
+    fn sent(message: &Message, base_url: &str) -> Value {
+        let body = body(&conversation(message.clone()), Quirks::of("x", base_url)).unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    #[test]
+    fn each_server_gets_reasoning_and_limits_under_its_own_names() {
+        let own = Message {
+            role: Role::Assistant,
+            blocks: vec![
+                Block::Thinking {
+                    text: "hm".into(),
+                    signature: None,
+                },
+                Block::Text { text: "said".into() },
+            ],
+            origin: Some(Origin {
+                provider: "p".into(),
+                model: "m".into(),
+            }),
+        };
+        for (url, field, limit) in [
+            ("https://api.openai.com/v1", None, "max_completion_tokens"),
+            (
+                "https://api.deepseek.com/v1",
+                Some("reasoning_content"),
+                "max_tokens",
+            ),
+            ("https://openrouter.ai/api/v1", Some("reasoning"), "max_tokens"),
+            (
+                "https://api.groq.com/openai/v1",
+                Some("reasoning"),
+                "max_completion_tokens",
+            ),
+            ("https://api.together.xyz/v1", Some("reasoning"), "max_tokens"),
+            (
+                "https://api.fireworks.ai/inference/v1",
+                Some("reasoning_content"),
+                "max_tokens",
+            ),
+            (
+                "http://elsewhere.example/v1",
+                Some("reasoning_content"),
+                "max_tokens",
+            ),
+        ] {
+            let body = sent(&own, url);
+            assert_eq!(body[limit], 9, "{url}");
+            let reasoning: Vec<&String> = body["messages"][1]
+                .as_object()
+                .unwrap()
+                .keys()
+                .filter(|key| key.starts_with("reasoning"))
+                .collect();
+            assert_eq!(reasoning, Vec::from_iter(field), "{url}");
+        }
+    }
+
+    #[test]
+    fn signed_details_of_reasoning_come_in_pieces_and_go_back_whole() {
+        let piece = |detail: Value| {
+            let delta = json!({ "reasoning": "t", "reasoning_details": [detail] });
+            json!({ "choices": [{ "delta": delta }] }).to_string()
+        };
+        let chunks = [
+            piece(
+                json!({ "type": "reasoning.text", "index": 0, "format": "a", "text": "one ", "signature": null }),
+            ),
+            piece(json!({ "type": "reasoning.text", "index": 0, "text": "two" })),
+            piece(json!({ "type": "reasoning.text", "index": 0, "signature": "proof" })),
+            piece(json!({ "type": "reasoning.encrypted", "index": 1, "data": "secret" })),
+            json!({ "choices": [{ "delta": { "content": "said" }, "finish_reason": "stop" }] }).to_string(),
+        ];
+        let request = conversation(Message::user("y"));
+        let mut assembler = crate::assemble::Assembler::new(&request);
+        let mut decoder = OpenAiDecoder::default();
+        for chunk in chunks {
+            let mut parts = Vec::new();
+            decoder.event(&chunk, &mut parts).unwrap();
+            parts.into_iter().for_each(|part| drop(assembler.apply(part)));
+        }
+        let message = assembler.finish().unwrap().message;
+        let details = json!([
+            { "type": "reasoning.text", "index": 0, "format": "a", "text": "one two", "signature": "proof" },
+            { "type": "reasoning.encrypted", "index": 1, "data": "secret" },
+        ]);
+        let item = &sent(&message, "https://openrouter.ai/api/v1")["messages"][1];
+        assert_eq!(item["reasoning_details"], details);
+        assert!(item.get("reasoning").is_none());
+        let elsewhere = &sent(&message, "https://api.openai.com/v1")["messages"][1];
+        assert!(elsewhere.get("reasoning_details").is_none());
     }
 }

@@ -10,6 +10,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         tools: Vec::new(),
         messages,
         max_output_tokens: 1,
+        format: crate::AnswerFormat::Text,
         request_id: protocol::ProviderRequestId::from_text("req_1"),
     }
 }

@@ -279,6 +279,8 @@ async fn the_key_is_sent_in_its_header_and_shown_nowhere() {
     for (family, header, value) in [
         (Family::Anthropic, "x-api-key", "secret-test-key"),
         (Family::OpenAiChat, "authorization", "Bearer secret-test-key"),
+        (Family::OpenAiResponses, "authorization", "Bearer secret-test-key"),
+        (Family::Gemini, "x-goog-api-key", "secret-test-key"),
     ] {
         let echo = "{\"error\":{\"type\":\"authentication_error\",\"message\":\"bad key secret-test-key or sk-proj-1234567890\"}}";
         let recording = Recording::new(401, "application/json")

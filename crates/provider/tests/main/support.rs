@@ -13,12 +13,18 @@ use testkit::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub const FAMILIES: [Family; 2] = [Family::Anthropic, Family::OpenAiChat];
+pub const FAMILIES: [Family; 4] = [
+    Family::Anthropic,
+    Family::OpenAiChat,
+    Family::OpenAiResponses,
+    Family::Gemini,
+];
 
 pub fn config(family: Family, server: &ModelServer) -> ProviderConfig {
     let base_url = match family {
         Family::Anthropic => server.anthropic_base_url(),
-        Family::OpenAiChat => server.openai_base_url(),
+        Family::OpenAiChat | Family::OpenAiResponses => server.openai_base_url(),
+        Family::Gemini => server.gemini_base_url(),
         Family::Scripted => String::new(),
     };
     ProviderConfig {
@@ -51,6 +57,7 @@ pub fn request(messages: Vec<Message>) -> ModelRequest {
         }],
         messages,
         max_output_tokens: 1000,
+        format: provider::AnswerFormat::Text,
         request_id: protocol::ProviderRequestId::mint(),
     }
 }
@@ -163,7 +170,12 @@ fn ending(event: &ModelEvent) -> String {
             format!(
                 "done: {:?}, {} blocks, calls {calls:?}, cut {cut:?}, tokens {}+{} of which {} cached",
                 answer.stop_reason,
-                answer.message.blocks.len(),
+                answer
+                    .message
+                    .blocks
+                    .iter()
+                    .filter(|block| says_something(block))
+                    .count(),
                 usage.input,
                 usage.output,
                 usage.cache_read
@@ -172,4 +184,9 @@ fn ending(event: &ModelEvent) -> String {
         ModelEvent::Failed(error) => format!("failed: {:?}", error.kind),
         other => format!("{other:?}"),
     }
+}
+
+/// A proof of thoughts alone is nothing that anyone sees.
+fn says_something(block: &provider::Block) -> bool {
+    !matches!(block, provider::Block::Thinking { text, .. } if text.is_empty())
 }

@@ -11,8 +11,9 @@ use provider::scenario::{Ending, Player, ScriptedErrorKind, Step};
 use serde_json::Value;
 
 use super::{
-    RecordedRequest, Script, WireFamily, anthropic, openai,
+    Fault, RecordedRequest, Script, WireFamily, anthropic, gemini, openai,
     recording::{End, Recording},
+    responses,
 };
 
 /// Unique ids, the same in every run.
@@ -33,6 +34,7 @@ pub(super) struct Turn {
 
 pub(super) struct Answerer {
     source: Mutex<Source>,
+    fault: Option<Fault>,
     ids: Ids,
 }
 
@@ -47,17 +49,32 @@ enum Source {
 
 impl Answerer {
     pub(super) fn new(script: Script) -> Self {
+        let fault = match &script {
+            Script::Faulty(_, fault) => Some(*fault),
+            Script::Scenario(_) | Script::Recordings(_) => None,
+        };
         let source = match script {
-            Script::Scenario(scenario) => Source::Scenario(Player::new(scenario)),
+            Script::Scenario(scenario) | Script::Faulty(scenario, _) => {
+                Source::Scenario(Player::new(scenario))
+            }
             Script::Recordings(recordings) => Source::Recordings { recordings, next: 0 },
         };
         Self {
             source: Mutex::new(source),
+            fault,
             ids: Ids::default(),
         }
     }
 
     pub(super) fn answer(&self, request: &RecordedRequest) -> Recording {
+        let answer = self.whole_answer(request);
+        match self.fault {
+            Some(fault) => fault.spoil(answer),
+            None => answer,
+        }
+    }
+
+    fn whole_answer(&self, request: &RecordedRequest) -> Recording {
         let Some(family) = request.family else {
             return Recording::new(404, "text/plain")
                 .send("404 page not found")
@@ -69,9 +86,15 @@ impl Answerer {
                 error_body(family, "invalid_request_error", "the body is not JSON"),
             );
         };
+        let model = match family {
+            WireFamily::Gemini => gemini::model_of(&request.path).unwrap_or_default(),
+            _ => body["model"].as_str().unwrap_or_default().to_owned(),
+        };
         let refusal = match family {
             WireFamily::Anthropic => anthropic::refuse(&body),
             WireFamily::OpenAiChat => openai::refuse(&body),
+            WireFamily::OpenAiResponses => responses::refuse(&body),
+            WireFamily::Gemini => gemini::refuse(&body, &model),
         };
         if let Some(reason) = refusal {
             return json_answer(400, error_body(family, "invalid_request_error", &reason));
@@ -91,9 +114,11 @@ impl Answerer {
                 let arrived = match family {
                     WireFamily::Anthropic => anthropic::arrived(&body),
                     WireFamily::OpenAiChat => openai::arrived(&body),
+                    WireFamily::OpenAiResponses => responses::arrived(&body),
+                    WireFamily::Gemini => gemini::arrived(&body),
                 };
                 match player.next(&arrived) {
-                    Ok(step) => self.play(&step, family, &body, request.body.len()),
+                    Ok(step) => self.play(&step, family, model, request.body.len()),
                     Err(error) => {
                         json_answer(400, error_body(family, "scenario_exhausted", &error.to_string()))
                     }
@@ -102,7 +127,7 @@ impl Answerer {
         }
     }
 
-    fn play(&self, step: &Step, family: WireFamily, body: &Value, body_length: usize) -> Recording {
+    fn play(&self, step: &Step, family: WireFamily, model: String, body_length: usize) -> Recording {
         if let (Ending::Error(error), false) = (&step.ending, step.says_something()) {
             match error.kind {
                 ScriptedErrorKind::Network => return Recording::new(200, "text/plain").end(End::Refuse),
@@ -115,9 +140,14 @@ impl Answerer {
                 }
                 _ => {}
             }
+            if let (WireFamily::Gemini, ScriptedErrorKind::Refused) = (family, error.kind) {
+                return gemini::blocked();
+            }
             let (status, body) = match family {
                 WireFamily::Anthropic => anthropic::describe(error),
                 WireFamily::OpenAiChat => openai::describe(error),
+                WireFamily::OpenAiResponses => responses::describe(error),
+                WireFamily::Gemini => gemini::describe(error),
             };
             let answer = json_answer(status, body);
             return match error.retry_after {
@@ -126,7 +156,7 @@ impl Answerer {
             };
         }
         let turn = Turn {
-            model: body["model"].as_str().unwrap_or_default().to_owned(),
+            model,
             usage: step.usage.unwrap_or(Usage {
                 input: body_length.div_ceil(4) as u64,
                 output: step.sent_text().len().div_ceil(4) as u64,
@@ -136,6 +166,8 @@ impl Answerer {
         match family {
             WireFamily::Anthropic => anthropic::answer(step, &turn, &self.ids),
             WireFamily::OpenAiChat => openai::answer(step, &turn, &self.ids),
+            WireFamily::OpenAiResponses => responses::answer(step, &turn, &self.ids),
+            WireFamily::Gemini => gemini::answer(step, &turn, &self.ids),
         }
     }
 }
@@ -143,7 +175,8 @@ impl Answerer {
 fn error_body(family: WireFamily, kind: &str, message: &str) -> Value {
     match family {
         WireFamily::Anthropic => anthropic::error_body(kind, message),
-        WireFamily::OpenAiChat => openai::error_body(kind, message),
+        WireFamily::OpenAiChat | WireFamily::OpenAiResponses => openai::error_body(kind, message),
+        WireFamily::Gemini => gemini::error_body(400, "INVALID_ARGUMENT", message),
     }
 }
 

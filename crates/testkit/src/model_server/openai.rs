@@ -152,6 +152,15 @@ pub(super) fn refuse(body: &Value) -> Option<String> {
     if messages.is_empty() {
         return Some("Invalid 'messages': empty array.".to_owned());
     }
+    if let Some(fault) = bad_tool(
+        body["tools"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|tool| &tool["function"]),
+    ) {
+        return Some(fault);
+    }
     let mut open: HashSet<&str> = HashSet::new();
     for (at, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
@@ -174,6 +183,17 @@ pub(super) fn refuse(body: &Value) -> Option<String> {
                     "messages.{at}.tool_calls: the arguments are not a JSON object."
                 ));
             }
+            let id = call["id"].as_str().unwrap_or_default();
+            if id.chars().count() > 40 {
+                return Some(format!(
+                    "messages.{at}.tool_calls: 'id' is too long: at most 40 characters."
+                ));
+            }
+            if !is_name(&call["function"]["name"]) {
+                return Some(format!(
+                    "messages.{at}.tool_calls: 'function.name' does not match '^[a-zA-Z0-9_-]+$'."
+                ));
+            }
             if !open.insert(call["id"].as_str().unwrap_or_default()) {
                 return Some(format!("messages.{at}.tool_calls: the ids must be unique."));
             }
@@ -187,6 +207,29 @@ pub(super) fn refuse(body: &Value) -> Option<String> {
     (!open.is_empty()).then(|| {
         "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
             .to_owned()
+    })
+}
+
+/// The first tool whose name or schema the real service refuses.
+pub(super) fn bad_tool<'a>(tools: impl Iterator<Item = &'a Value>) -> Option<String> {
+    tools.into_iter().find_map(|tool| {
+        let name = &tool["name"];
+        if !is_name(name) {
+            return Some(format!(
+                "Invalid 'tools': the name {name} does not match '^[a-zA-Z0-9_-]+$'."
+            ));
+        }
+        let object = tool["parameters"]["type"] == "object";
+        (!object).then(|| format!("Invalid schema for function {name}: the type must be \"object\"."))
+    })
+}
+
+pub(super) fn is_name(name: &Value) -> bool {
+    name.as_str().is_some_and(|name| {
+        (1..=64).contains(&name.len())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
     })
 }
 

@@ -116,6 +116,17 @@ impl Recording {
         self.steps.iter().flat_map(Step::bytes).collect()
     }
 
+    /// The same head with another body in one chunk, and another ending where one is given.
+    pub(super) fn with_body(&self, body: impl Into<String>, end: Option<End>) -> Self {
+        let body = body.into();
+        let mut copy = self.with_chunks([body.as_bytes()]);
+        if let Some(end) = end {
+            copy.steps.retain(|step| step.end.is_none());
+            copy = copy.end(end);
+        }
+        copy
+    }
+
     fn with_chunks<'a>(&self, chunks: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut copy = Self {
             steps: Vec::new(),
