@@ -1,17 +1,13 @@
 /** Brings the window to life: the connection, the runtime that features reach, and which workspace is shown. */
 import type { EventEnvelope, Methods } from "../protocol";
-import { composerStore, declareComposerCommands, emptyComposer, readDraft } from "../features/composer";
-import { changesStore, declareChangesCommands } from "../features/changes";
-import { declareCodeCommands } from "../features/code";
-import { declareFileTreeCommands } from "../features/file-tree";
+import { composerStore, emptyComposer, readDraft } from "../features/composer";
+import { changesStore } from "../features/changes";
 import { toast } from "../features/notifications";
-import { declarePaletteCommands } from "../features/palette";
-import { declareProviderCommands, loadProviders, providersStore } from "../features/providers";
-import { declareSessionCommands, emptySessions, onOpenSession, openSession, refreshSessions, sessionsStore } from "../features/sessions";
-import { declareSettingsCommands, loadPreferences } from "../features/settings";
-import { declareShellCommands, readShell, shellStore } from "../features/shell";
-import { declareTimelineCommands } from "../features/timeline";
-import { declareWorkspaceCommands, refreshGit, workspaceStore } from "../features/workspace";
+import { loadProviders, providersStore } from "../features/providers";
+import { emptySessions, onOpenSession, openSession, refreshSessions, sessionsStore } from "../features/sessions";
+import { loadPreferences } from "../features/settings";
+import { readShell, shellStore } from "../features/shell";
+import { refreshGit, workspaceStore } from "../features/workspace";
 import { asShownError } from "../shared/failure";
 import type { Frame, HostEvent, HostMethods } from "../shared/host";
 import { dropPending, kept, write } from "../shared/kept";
@@ -20,6 +16,7 @@ import { copyText, notify, saveAs, socketUrl } from "../platform/browser";
 import { type Socket, openSocket } from "../platform/socket";
 import { type Subscription, follow } from "../platform/subscription";
 import { forgetAll, loadSession, receiveEvent, receiveNotice } from "./adapter";
+import { declareAll } from "./declare";
 
 let socket: Socket;
 let subscription: Subscription | null = null;
@@ -50,20 +47,6 @@ export function start(): void {
     notify,
   });
   window.addEventListener("pagehide", () => void write());
-}
-
-function declareAll(): void {
-  declareShellCommands();
-  declareWorkspaceCommands();
-  declareSessionCommands();
-  declareTimelineCommands();
-  declareComposerCommands();
-  declareChangesCommands();
-  declareProviderCommands();
-  declareSettingsCommands();
-  declarePaletteCommands();
-  declareFileTreeCommands();
-  declareCodeCommands();
 }
 
 /** After each connection: a window that shows a workspace goes on with it, a new one looks for its own. */

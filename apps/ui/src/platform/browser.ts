@@ -16,7 +16,8 @@ export function saveAs(name: string, text: string): void {
 
 export function notify(title: string, body: string): void {
   if (document.hasFocus() || !("Notification" in window) || Notification.permission !== "granted") return;
-  new Notification(title, { body, silent: false });
+  const shown = new Notification(title, { body });
+  shown.addEventListener("click", () => window.focus());
 }
 
 /** The host's socket, on the address that served the page. */

@@ -20,8 +20,8 @@ export interface Runtime {
 
 let installed: Runtime | null = null;
 
-export function installRuntime(runtime: Runtime): void {
-  installed = runtime;
+export function installRuntime(given: Runtime): void {
+  installed = given;
 }
 
 export function runtime(): Runtime {

@@ -1,11 +1,11 @@
 /** A proposed change set: its files, their differences, and a decision about all, a file or a hunk. */
-import { ChevronRight, Undo2 } from "lucide-react";
+import { ChevronRight, MoreHorizontal, Undo2 } from "lucide-react";
 import { useState } from "react";
 import type { ChangeSet, ChangeSetFile } from "../../protocol";
 import { run } from "../../shared/commands";
 import { count } from "../../shared/format";
 import { useStore } from "../../shared/store";
-import { Button, StateGlyph, type GlyphState } from "../../shared/ui";
+import { Button, Menu, StateGlyph, type GlyphState } from "../../shared/ui";
 import { ALL, accept, reject } from "./commands";
 import { DiffHunks } from "./DiffHunks";
 import { changesStore, isOpen, statusWords } from "./store";
@@ -16,6 +16,7 @@ const MANY_LINES = 400;
 
 export function ChangeCard({ id, title }: { id: string; title: string }) {
   const set = useStore(changesStore, (state) => state.sets[id]);
+  // Buttons stay as they are meanwhile: a second press is ignored, and nothing flickers or loses the focus.
   const deciding = useStore(changesStore, (state) => state.deciding.includes(id));
   if (!set) {
     return (
@@ -31,7 +32,12 @@ export function ChangeCard({ id, title }: { id: string; title: string }) {
   const decidable = open && set.status !== "draft";
   const [added, deleted] = lineCounts(set);
   return (
-    <section className={styles.card} data-conflict={set.status === "conflicted" || undefined} aria-label="Changes">
+    <section
+      className={styles.card}
+      data-conflict={set.status === "conflicted" || undefined}
+      aria-label="Changes"
+      aria-busy={deciding}
+    >
       <div className={styles.head}>
         <StateGlyph state={glyphOf(set)} />
         <span className={styles.title}>{set.title || title}</span>
@@ -41,7 +47,7 @@ export function ChangeCard({ id, title }: { id: string; title: string }) {
       </div>
       <div className={styles.files}>
         {set.files.map((file) => (
-          <FileRow key={file.path} set={set} file={file} decidable={decidable && !deciding} only={set.files.length === 1} />
+          <FileRow key={file.path} set={set} file={file} decidable={decidable} only={set.files.length === 1} />
         ))}
       </div>
       {decidable && (
@@ -49,17 +55,17 @@ export function ChangeCard({ id, title }: { id: string; title: string }) {
           <Button look="primary" commandId="changes.review" onClick={() => run("code.openReview", { changeSetId: id })}>
             Review
           </Button>
-          <Button disabled={deciding} onClick={() => void accept({ id, selection: ALL })}>
+          <Button onClick={() => void accept({ id, selection: ALL })}>
             Accept all
           </Button>
-          <Button look="danger" disabled={deciding} onClick={() => void reject({ id, selection: ALL })}>
+          <Button look="danger" onClick={() => void reject({ id, selection: ALL })}>
             Reject all
           </Button>
         </div>
       )}
       {!open && set.status === "accepted" && (
         <div className={styles.foot}>
-          <Button look="quiet" disabled={deciding} onClick={() => run("changes.undo", id)}>
+          <Button look="quiet" onClick={() => run("changes.undo", id)}>
             <Undo2 size={14} /> Undo
           </Button>
         </div>
@@ -154,6 +160,27 @@ function FileRow({ set, file, decidable, only }: FileRowProps) {
             <Button size="small" look="quiet" onClick={() => void reject({ id: set.id, selection })}>
               Reject
             </Button>
+          </span>
+        )}
+        {decidable && waits && (
+          <span className={styles.folded}>
+            <Menu
+              align="end"
+              trigger={
+                <button type="button" className={styles.more} aria-label={`Decide about ${file.path}`}>
+                  <MoreHorizontal size={14} />
+                </button>
+              }
+              entries={[
+                {
+                  label: "Accept",
+                  note: file.conflict ?? "",
+                  disabled: file.status === "conflicted",
+                  onSelect: () => void accept({ id: set.id, selection }),
+                },
+                { label: "Reject", onSelect: () => void reject({ id: set.id, selection }) },
+              ]}
+            />
           </span>
         )}
       </div>

@@ -35,5 +35,7 @@ export function score(title: string, words: string): number | null {
     sum += 1 + row * 2 + (startsWord ? 4 : 0) - Math.min(3, (found - at) * 0.1);
     at = found + 1;
   }
-  return sum - text.length * 0.01;
+  // What was typed as it stands beats its letters scattered over a title.
+  const whole = text.indexOf(words.toLowerCase());
+  return sum + (whole < 0 || words === "" ? 0 : 30) - text.length * 0.01;
 }

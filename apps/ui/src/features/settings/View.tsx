@@ -1,5 +1,5 @@
 /** Settings: one dialog, a page at a time. Islands are placeholders and load only when they are looked at. */
-import { Suspense, lazy } from "react";
+import { Suspense, lazy, useRef } from "react";
 import { allCommands, chordLabel, conflicts, isMac } from "../../shared/commands";
 import { useStore } from "../../shared/store";
 import { Button, Dialog } from "../../shared/ui";
@@ -22,13 +22,15 @@ const PAGES: readonly { page: SettingsPage; name: string }[] = [
 
 export function SettingsDialog() {
   const page = useStore(settingsStore, (state) => state.page);
+  const current = useRef<HTMLButtonElement>(null);
   return (
-    <Dialog title="Settings" open={page !== null} width={760} onClose={() => settingsStore.setState({ page: null })}>
+    <Dialog title="Settings" open={page !== null} width={760} initialFocus={current} onClose={() => settingsStore.setState({ page: null })}>
       <div className={styles.settings}>
         <nav className={styles.pages} aria-label="Settings pages">
           {PAGES.map((entry) => (
             <button
               key={entry.page}
+              ref={entry.page === page ? current : undefined}
               type="button"
               className={styles.page}
               aria-current={entry.page === page ? "page" : undefined}

@@ -227,8 +227,10 @@ function applyStyle(before: Style, numbers: readonly number[]): Style {
     else if (number === 4) style.underline = true;
     else if (number === 7) style.inverse = true;
     else if (number === 9) style.strike = true;
-    else if (number === 22) delete style.bold, delete style.dim;
-    else if (number === 23) delete style.italic;
+    else if (number === 22) {
+      delete style.bold;
+      delete style.dim;
+    } else if (number === 23) delete style.italic;
     else if (number === 24) delete style.underline;
     else if (number === 27) delete style.inverse;
     else if (number === 29) delete style.strike;

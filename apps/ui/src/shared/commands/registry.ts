@@ -27,7 +27,7 @@ export interface Command {
 const table = new Map<string, Command>();
 
 export function declareCommands(commands: readonly Command[]): void {
-  for (const command of commands) table.set(command.id, command);
+  for (const declared of commands) table.set(declared.id, declared);
 }
 
 export function allCommands(): Command[] {

@@ -1,0 +1,93 @@
+import { act, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { afterEach, expect, test, vi } from "vitest";
+import type { ErrorCode } from "../../../protocol";
+import { approval, command, tool } from "../../../test/events";
+import { testRuntime } from "../../../test/runtime";
+import { Approval } from "./Approval";
+import { CommandCard } from "./CommandCard";
+import { ErrorStrip } from "./ErrorStrip";
+import { ToolLine } from "./ToolLine";
+
+afterEach(() => vi.useRealTimers());
+
+test("a waiting command is shown whole and cannot be allowed before half a second", async () => {
+  vi.useFakeTimers();
+  const { asked } = testRuntime({ "approval/answer": () => ({}) });
+  const request = `cargo run -- ${"x".repeat(400)}`;
+  const { container } = render(<Approval item={approval("p", { request })} place="strip" of={2} />);
+  expect(screen.getByText(request)).toBeTruthy();
+  expect(screen.getByText("1 of 2")).toBeTruthy();
+  const allow = screen.getByRole<HTMLButtonElement>("button", { name: "Allow once" });
+  expect(allow.disabled).toBe(true);
+  expect(container.querySelector("[data-approval-armed]")).toBeNull();
+  act(() => void vi.advanceTimersByTime(500));
+  expect(container.querySelector("[data-approval-armed]")?.getAttribute("data-approval-armed")).toBe("apr_p");
+  allow.click();
+  allow.click();
+  expect(asked).toEqual([{ method: "approval/answer", params: { approvalId: "apr_p", decision: "allow" } }]);
+});
+
+test("an error answers the five questions in their order", () => {
+  testRuntime();
+  const code: ErrorCode = "provider.rateLimited";
+  render(
+    <ErrorStrip
+      error={{
+        code,
+        message: "The provider refused the request.",
+        detail: "429",
+        recoverable: true,
+        retryable: true,
+        userAction: "Wait a minute.",
+        filesChanged: { state: "some", paths: ["src/a.rs"] },
+      }}
+    />,
+  );
+  expect(screen.getAllByRole("term").map((term) => term.textContent)).toEqual([
+    "What failed",
+    "Likely why",
+    "What you can do",
+    "Files changed",
+    "Retry",
+  ]);
+  expect(screen.getByRole("button", { name: "src/a.rs" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Open model settings" })).toBeTruthy();
+});
+
+test("a long finished command folds to its failure, and opens on request", async () => {
+  testRuntime();
+  const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
+  lines[20] = "error[E0308]: mismatched types";
+  render(<CommandCard item={command("c", { state: "failed", status: "failed", exitCode: 1, output: lines.join("\n"), durationMs: 1_200 })} />);
+  expect(screen.getByText("error[E0308]: mismatched types")).toBeTruthy();
+  expect(screen.queryByText("line 0")).toBeNull();
+  expect(screen.getByText("Exit 1 · 1.2 s")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Show 40 lines" }));
+  expect(screen.getByText("line 0")).toBeTruthy();
+});
+
+test("how a command ended is said in words", () => {
+  testRuntime();
+  const cases: [Parameters<typeof command>[1], string][] = [
+    [{ state: "succeeded", exitCode: 0 }, "Exit 0"],
+    [{ state: "failed", signal: 9 }, "Ended by signal 9"],
+    [{ state: "failed" }, "Did not run"],
+    [{ state: "timed_out" }, "Timed out"],
+    [{ state: "stopped" }, "Stopped by you"],
+    [{ state: "cancelled" }, "Cancelled"],
+  ];
+  for (const [fields, words] of cases) {
+    const { unmount } = render(<CommandCard item={command("c", fields)} />);
+    expect(screen.getByText(words)).toBeTruthy();
+    unmount();
+  }
+});
+
+test("a step says its outcome once and keeps raw arguments behind Details", async () => {
+  testRuntime();
+  render(<ToolLine item={tool("t", { summary: "Read src/app.ts 1–120", durationMs: 9, preview: "code" })} />);
+  expect(screen.getByText("1–120 · 9 ms")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Show details" }));
+  expect(screen.getByText("Details")).toBeTruthy();
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { answer, command, tool } from "../../test/events";
+import { foldSummary, rowsOf } from "./rows";
+
+const kinds = (items: Parameters<typeof rowsOf>[0]) =>
+  rowsOf(items).map((row) => (row.kind === "fold" ? `fold ${row.ids.length}` : row.id));
+
+test("three finished steps in a row fold, fewer do not", () => {
+  expect(kinds([tool("a"), tool("b")])).toEqual(["a", "b"]);
+  expect(kinds([tool("a"), tool("b"), tool("c"), answer("t", "text"), tool("d")])).toEqual(["fold 3", "t", "d"]);
+});
+
+test("what asks to be read ends a fold", () => {
+  const failed = tool("f", { status: "failed" });
+  expect(kinds([tool("a"), tool("b"), tool("c"), failed, tool("d")])).toEqual(["fold 3", "f", "d"]);
+  expect(kinds([tool("a"), tool("b"), command("c"), tool("d")])).toEqual(["a", "b", "c", "d"]);
+});
+
+test("invisible items are not drawn and an empty answer is no break", () => {
+  const empty = { ...answer("e", ""), status: "succeeded" as const };
+  expect(kinds([tool("a"), empty, tool("b"), { ...tool("x"), visible: false }, tool("c")])).toEqual(["fold 3"]);
+});
+
+test("a fold says what was done how often", () => {
+  const items = [tool("a"), tool("b", { verb: "Searched" }), tool("c"), tool("d")];
+  expect(foldSummary(items)).toBe("Read 3 times, searched once");
+});
