@@ -21,6 +21,7 @@ use crate::{
     machine::{self, Input},
     record::{CHANGE_SET, SetRecord},
     recover, show,
+    stage::StagedCopy,
 };
 
 /// Disk use of snapshots that `open` prunes down to, in bytes.
@@ -44,6 +45,8 @@ pub(crate) struct State {
     pub open: HashMap<SessionId, SetRecord>,
     /// Contents the drafts refer to, because every read of an agent needs them.
     contents: HashMap<ContentHash, Arc<[u8]>>,
+    /// Put aside for the next command.
+    copy: Option<StagedCopy>,
 }
 
 /// Why change sets could not be opened.
@@ -286,6 +289,23 @@ impl ChangeSets {
         Ok(notes)
     }
 
+    /// Puts a copy that a command ran in aside for the next one. It takes disk space until then, or until
+    /// [`drop_copy`](Self::drop_copy). Not for a copy that something may still be writing to.
+    pub fn keep_copy(&self, copy: StagedCopy) {
+        let replaced = self.lock().copy.replace(copy);
+        // Removed without the lock: it may hold many files.
+        drop(replaced);
+    }
+
+    /// Removes the copy that was put aside.
+    pub fn drop_copy(&self) {
+        drop(self.take_copy());
+    }
+
+    pub(crate) fn take_copy(&self) -> Option<StagedCopy> {
+        self.lock().copy.take()
+    }
+
     /// A content by hash, from memory or the store.
     pub(crate) fn content(&self, state: &mut State, hash: &ContentHash) -> Result<Arc<[u8]>, StoreError> {
         if let Some(bytes) = state.contents.get(hash) {
@@ -355,7 +375,7 @@ pub(crate) fn remember(state: &mut State, record: SetRecord) {
         state.open.remove(&session);
     }
     // Contents nobody's draft refers to any more need not stay in memory.
-    let State { open, contents } = state;
+    let State { open, contents, .. } = state;
     contents.retain(|hash, _| {
         open.values()
             .flat_map(SetRecord::open_files)

@@ -11,6 +11,7 @@
 
 mod copy;
 mod harvest;
+mod reuse;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +21,7 @@ use std::{
 use protocol::{ErrorCode, RuntimeError, SessionId};
 use store::{ScratchDir, StoreError};
 use workspace::{
-    OverlayEntry, SkipReason, Workspace, WorkspacePath,
+    Overlay, OverlayEntry, SkipReason, Workspace, WorkspacePath,
     walk::{self, SkippedEntry, WalkOptions, WalkedKind},
 };
 
@@ -44,19 +45,27 @@ pub struct StagedCopy {
     staged: BTreeMap<PathBuf, Staged>,
     /// Paths that are links to the real workspace.
     linked: BTreeSet<PathBuf>,
+    /// Folders that are the copy's own.
+    folders: BTreeSet<PathBuf>,
+    /// Of all of them; absent before there is any.
+    folder_mode: Option<u32>,
     level_description: String,
-    _directory: ScratchDir,
+    directory: ScratchDir,
 }
 
+/// `source` is the stamp of the user's file that was copied; absent where the content came from the draft, or where a
+/// later change of the file might not show in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Staged {
     File {
         version: Version,
         stamp: copy::Stamp,
+        source: Option<copy::Stamp>,
     },
     /// Too large to be taken over, so it was not hashed.
     Large {
         stamp: copy::Stamp,
+        source: Option<copy::Stamp>,
     },
     Link {
         target: PathBuf,
@@ -117,7 +126,8 @@ impl From<StageError> for RuntimeError {
     }
 }
 
-/// Makes the copy. Takes time in proportion to the files that are not ignored.
+/// Makes the copy, out of the one that was kept where there is one. The first takes time in proportion to the files
+/// that are not ignored; a later one looks at each of them and copies what changed.
 pub fn prepare(sets: &ChangeSets, session: &SessionId) -> Result<StagedCopy, StageError> {
     let overlay = sets.overlay(session).map_err(StageError::Draft)?;
     let workspace = sets.workspace();
@@ -127,19 +137,54 @@ pub fn prepare(sets: &ChangeSets, session: &SessionId) -> Result<StagedCopy, Sta
             files: walk.files.len(),
         });
     }
+    if let Some(kept) = sets.take_copy()
+        && let Ok(kept) = reuse::clean(kept, workspace.root())
+        && let Ok(copy) = build(workspace, &overlay, &walk, kept)
+    {
+        return Ok(copy);
+    }
+    // Whatever made the kept copy useless went with it.
     let directory = sets.store().scratch_dir()?;
     let name = workspace.root().file_name().unwrap_or("workspace".as_ref());
-    let mut builder = Builder {
-        workspace,
-        real: workspace.root(),
+    let empty = StagedCopy {
         root: directory.path().join(name),
         staged: BTreeMap::new(),
         linked: BTreeSet::new(),
         folders: BTreeSet::new(),
+        folder_mode: None,
+        level_description: String::new(),
+        directory,
+    };
+    build(workspace, &overlay, &walk, empty)
+}
+
+/// Brings a copy, whose records say exactly what is in it, to what the workspace and the draft are now.
+fn build(
+    workspace: &Workspace,
+    overlay: &Overlay,
+    walk: &walk::Walk,
+    before: StagedCopy,
+) -> Result<StagedCopy, StageError> {
+    let mut builder = Builder {
+        workspace,
+        real: workspace.root(),
+        root: before.root,
+        staged: BTreeMap::new(),
+        linked: BTreeSet::new(),
+        folders: BTreeSet::new(),
         copied_anyway: Vec::new(),
+        before: reuse::Before {
+            staged: before.staged,
+            linked: before.linked,
+            folders: before.folders,
+        },
     };
     builder.folder(Path::new(""))?;
-    for file in &walk.files {
+    for file in walk
+        .files
+        .iter()
+        .filter(|file| !overlay.entries.contains_key(&file.path))
+    {
         builder.copy(&file.path, file.kind)?;
     }
     for entry in &walk.skipped.entries {
@@ -150,28 +195,28 @@ pub fn prepare(sets: &ChangeSets, session: &SessionId) -> Result<StagedCopy, Sta
         builder.remove(path)?;
         if let OverlayEntry::Content { bytes, mode } = entry {
             builder.own_parents(path)?;
-            let stamp = copy::write(&builder.root.join(path), bytes, *mode).map_err(failed(path))?;
-            let version = Version {
-                hash: crate::hash(bytes),
-                mode: *mode,
-            };
-            builder
-                .staged
-                .insert(path.clone(), Staged::File { version, stamp });
+            builder.draft(path, bytes, *mode)?;
         }
     }
+    builder.before.remove_rest(&builder.root)?;
     let mut level_description =
         "in a copy of the workspace with the pending changes; git-ignored files and .git are the real ones"
             .to_owned();
     if !builder.copied_anyway.is_empty() {
         level_description.push_str(&format!("; copied as well: {}", builder.copied_anyway.join(", ")));
     }
+    let folder_mode = match before.folder_mode {
+        Some(mode) => mode,
+        None => reuse::folder_mode(&builder.root).map_err(failed(Path::new("")))?,
+    };
     Ok(StagedCopy {
+        folder_mode: Some(folder_mode),
         root: builder.root,
         staged: builder.staged,
         linked: builder.linked,
+        folders: builder.folders,
         level_description,
-        _directory: directory,
+        directory: before.directory,
     })
 }
 
@@ -193,6 +238,8 @@ struct Builder<'a> {
     linked: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
     copied_anyway: Vec<String>,
+    /// What is there from an earlier command and has not been used yet.
+    before: reuse::Before,
 }
 
 impl Builder<'_> {
@@ -204,7 +251,10 @@ impl Builder<'_> {
         if let Some(parent) = path.parent() {
             self.folder(parent)?;
         }
-        copy::make_folder(&self.root.join(path)).map_err(failed(path))?;
+        if !self.before.folders.remove(path) {
+            self.before.clear(&self.root, path)?;
+            copy::make_folder(&self.root.join(path)).map_err(failed(path))?;
+        }
         self.folders.insert(path.to_owned());
         let repository = path.join(".git");
         if self.real.join(&repository).symlink_metadata().is_ok() {
@@ -214,13 +264,21 @@ impl Builder<'_> {
     }
 
     fn link(&mut self, path: &Path) -> Result<(), StageError> {
-        copy::link(&self.real.join(path), &self.root.join(path)).map_err(failed(path))?;
+        if !self.before.linked.remove(path) {
+            self.before.clear(&self.root, path)?;
+            copy::link(&self.real.join(path), &self.root.join(path)).map_err(failed(path))?;
+        }
         self.linked.insert(path.to_owned());
         Ok(())
     }
 
     fn copy(&mut self, path: &Path, kind: WalkedKind) -> Result<(), StageError> {
         self.folder(path.parent().unwrap_or(Path::new("")))?;
+        if let Some(staged) = self.before.take_copied(self.real, &self.root, path, kind) {
+            self.staged.insert(path.to_owned(), staged);
+            return Ok(());
+        }
+        self.before.clear(&self.root, path)?;
         let destination = self.root.join(path);
         let staged = match kind {
             WalkedKind::File => match copy::copy(self.real, path, &destination).map_err(failed(path))? {
@@ -233,6 +291,28 @@ impl Builder<'_> {
                 let target = copy::retarget(&target, path, self.real, &self.root);
                 copy::link(&target, &destination).map_err(failed(path))?;
                 Staged::Link { target }
+            }
+        };
+        self.staged.insert(path.to_owned(), staged);
+        Ok(())
+    }
+
+    /// Puts the draft's content of a path there.
+    fn draft(&mut self, path: &Path, bytes: &[u8], mode: u32) -> Result<(), StageError> {
+        let version = Version {
+            hash: crate::hash(bytes),
+            mode,
+        };
+        let staged = match self.before.take_drafted(path, &version) {
+            Some(staged) => staged,
+            None => {
+                self.before.clear(&self.root, path)?;
+                let stamp = copy::write(&self.root.join(path), bytes, mode).map_err(failed(path))?;
+                Staged::File {
+                    version,
+                    stamp,
+                    source: None,
+                }
             }
         };
         self.staged.insert(path.to_owned(), staged);

@@ -163,6 +163,9 @@ impl Engine {
         }
         let mut turns = std::mem::take(&mut *lock(&self.inner.turns));
         while turns.join_next().await.is_some() {}
+        let changes = self.inner.rooms.changes.clone();
+        // What is not removed is swept at the next start.
+        let _ = tokio::task::spawn_blocking(move || changes.drop_copy()).await;
     }
 
     pub(crate) fn rooms(&self) -> &Rooms {

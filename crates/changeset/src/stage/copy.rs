@@ -35,11 +35,36 @@ impl Stamp {
     }
 }
 
-pub(super) fn make_folder(path: &Path) -> io::Result<()> {
-    match rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777)) {
-        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
-        Err(errno) => Err(errno.into()),
+/// What a source's change time must be older than its copy for the two to be told apart for sure: change times
+/// advance in steps, and a write within the same step leaves no trace.
+const CLOCK_STEP_NANOSECONDS: i128 = 100_000_000;
+
+impl Stamp {
+    /// Whether a write after `copied` was made cannot have left this stamp as it is.
+    fn is_settled(&self, copied: &Stamp) -> bool {
+        let nanoseconds =
+            |(seconds, rest): (i64, i64)| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        nanoseconds(copied.changed) - nanoseconds(self.changed) >= CLOCK_STEP_NANOSECONDS
     }
+}
+
+/// Fails when something is there already: a link in the folder's place would lead what is written into it elsewhere.
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(0o777))?)
+}
+
+/// Removes an empty folder.
+pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::unlinkat(CWD, path, AtFlags::REMOVEDIR)?)
+}
+
+/// Removes a folder and all below it, without following links.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "below the scratch folder; links are removed, not followed"
+)]
+pub(super) fn remove_tree(path: &Path) -> io::Result<()> {
+    std::fs::remove_dir_all(path)
 }
 
 pub(super) fn link(target: &Path, at: &Path) -> io::Result<()> {
@@ -107,9 +132,14 @@ pub(super) fn copy(root: &Path, relative: &Path, destination: &Path) -> io::Resu
     };
     rustix::fs::futimens(&file, &times)?;
     let stamp = Stamp::of(&file.metadata()?);
+    let source = Some(Stamp::of(&metadata)).filter(|source| source.is_settled(&stamp));
     Ok(Some(match version {
-        Some(version) => Staged::File { version, stamp },
-        None => Staged::Large { stamp },
+        Some(version) => Staged::File {
+            version,
+            stamp,
+            source,
+        },
+        None => Staged::Large { stamp, source },
     }))
 }
 

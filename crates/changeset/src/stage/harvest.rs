@@ -131,7 +131,7 @@ fn examine(copy: &StagedCopy, path: &Path) -> std::io::Result<Option<Found>> {
         return Ok(not_taken("it is not a regular file"));
     }
     let was = match staged {
-        Some(Staged::File { stamp, .. } | Staged::Large { stamp }) if *stamp == Stamp::of(&metadata) => {
+        Some(Staged::File { stamp, .. } | Staged::Large { stamp, .. }) if *stamp == Stamp::of(&metadata) => {
             return Ok(None);
         }
         Some(Staged::File { version, .. }) => Some(version.clone()),

@@ -202,3 +202,102 @@ fn source_in_a_folder_named_build_is_reviewed_too() {
         copy.level_description()
     );
 }
+
+/// Everything in a copy: path, kind, mode, link target, content; without the copy's own place.
+fn listing(copy: &StagedCopy) -> String {
+    let listed = run(
+        copy,
+        "find . -path ./.git -prune -o -printf '%P %y %m %l ' \\( -type f -exec sha256sum {} \\; -o -printf '\\n' \\) | sort",
+    );
+    listed.replace(&copy.root().display().to_string(), "COPY")
+}
+
+/// Whatever a command left in its copy and whatever changed since, the next command finds what a new copy would hold.
+#[test]
+fn a_kept_copy_becomes_what_a_new_one_would_be() {
+    let nothing = |_: &Place| {};
+    // A command, what happens after it, and whether the copy itself can serve on.
+    type Case = (&'static str, fn(&Place), bool);
+    let cases: &[Case] = &[
+        ("true", nothing, true),
+        (
+            "echo more >> src/a.txt; echo x > src/x; rm tool.sh",
+            nothing,
+            true,
+        ),
+        (
+            "printf 'MZ\\0' > out.bin; mkfifo pipe; mkdir -p deep/er; ln -s /etc deep/link",
+            nothing,
+            true,
+        ),
+        // Links out of the copy in place of its files and folders must not be written through.
+        ("rm -r src; ln -s \"$(readlink cache)/../src\" src", nothing, true),
+        ("rm src/a.txt; ln -s /tmp/elsewhere src/a.txt", nothing, true),
+        ("rm cache; mkdir cache; echo own > cache/own", nothing, true),
+        ("rm cache; ln -s /etc cache", nothing, true),
+        (
+            "rm src/b.txt; mkdir src/b.txt; echo z > src/b.txt/z",
+            nothing,
+            true,
+        ),
+        ("chmod 700 src", nothing, false),
+        (
+            "chmod 400 src/b.txt; touch -d 2001-01-01 src/b.txt",
+            nothing,
+            true,
+        ),
+        ("true", |place| place.put("src/b.txt", "saved\n"), true),
+        ("true", |place| place.put("src/n/new.txt", "saved\n"), true),
+        ("true", |place| place.set_mode("tool.sh", 0o644), true),
+        ("true", |place| place.put(".gitignore", "src/\n"), false),
+        ("true", |place| place.put(".gitignore", "*.log\n"), true),
+        (
+            "true",
+            |place| {
+                std::fs::remove_file(place.root().join("src/b.txt")).unwrap();
+                place.put("src/b.txt/inner", "a folder now\n");
+            },
+            true,
+        ),
+        (
+            "true",
+            |place| drop(place.edit("src/a.txt", "drafted", "again").unwrap()),
+            true,
+        ),
+        ("true", |place| drop(place.delete("tool.sh").unwrap()), true),
+        (
+            "true",
+            |place| drop(place.create("cache/new", "drafted\n").unwrap()),
+            true,
+        ),
+        ("true", |place| drop(place.accept_all().unwrap()), true),
+    ];
+    for (command, later, serves) in cases {
+        let place = project();
+        symlink(place.root().join("src"), place.root().join("absolute")).unwrap();
+        place.edit("src/a.txt", "a", "drafted").unwrap();
+        let copy = prepare(&place);
+        run(&copy, command);
+        stage::harvest(place.sets(), &copy, &place.session, command).unwrap();
+        let used = copy.root().to_owned();
+        place.sets().keep_copy(copy);
+        let before = place.tree();
+        later(&place);
+        let changed = place.tree();
+
+        let kept = prepare(&place);
+        assert_eq!(
+            kept.root() == used,
+            *serves,
+            "{command}: {}",
+            kept.root().display()
+        );
+        let new = prepare(&place);
+        assert_ne!(kept.root(), new.root());
+        assert_eq!(listing(&kept), listing(&new), "{command}");
+        assert_eq!(place.tree(), changed, "{command}: the workspace was written to");
+        assert!(before == changed || *command == "true");
+        let idle = stage::harvest(place.sets(), &kept, &place.session, "true").unwrap();
+        assert_eq!(idle, stage::Harvest::default(), "{command}");
+    }
+}

@@ -101,7 +101,7 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
             "The log stopped at its size limit; {dropped} more bytes were not recorded."
         ));
     }
-    notes.extend(place.harvest(turn, &arguments.command).await?);
+    notes.extend(place.harvest(turn, &arguments.command, &end).await?);
     card.ended(&end, notes.clone(), Some(log.clone()));
     if turn.cancel.is_cancelled() {
         return Err(RuntimeError::cancelled());

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use changeset::stage::{self, StagedCopy};
+use process::runner::CommandEnd;
 use protocol::RuntimeError;
 use workspace::display_path;
 
@@ -87,8 +88,14 @@ impl Place {
         Ok(())
     }
 
-    /// What the command changed in the copy joins the draft. Returns what a reader must know of it.
-    pub async fn harvest(&mut self, turn: &Turn, command: &str) -> Result<Vec<String>, RuntimeError> {
+    /// What the command changed in the copy joins the draft, and the copy is kept for the next command unless the
+    /// command left something running. Returns what a reader must know of it.
+    pub async fn harvest(
+        &mut self,
+        turn: &Turn,
+        command: &str,
+        end: &CommandEnd,
+    ) -> Result<Vec<String>, RuntimeError> {
         let Some(copy) = self.copy.take() else {
             return Ok(Vec::new());
         };
@@ -97,10 +104,16 @@ impl Place {
             turn.session.id.clone(),
             command.to_owned(),
         );
-        let harvest =
-            tokio::task::spawn_blocking(move || stage::harvest(&changes, &copy, &session, &command))
-                .await
-                .map_err(RuntimeError::internal)??;
+        let quiet = end.still_running.is_empty();
+        let harvest = tokio::task::spawn_blocking(move || {
+            let harvest = stage::harvest(&changes, &copy, &session, &command);
+            if quiet {
+                changes.keep_copy(copy);
+            }
+            harvest
+        })
+        .await
+        .map_err(RuntimeError::internal)??;
         let mut notes = harvest.notes;
         if !harvest.files.is_empty() {
             let names: Vec<String> = harvest.files.iter().map(|file| file.path.clone()).collect();
