@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use crate::{cost::Prices, secret::Secret};
+use crate::{
+    catalogue::{ModelEntry, ModelFacts},
+    cost::Prices,
+    http::is_loopback,
+    secret::Secret,
+};
 
 /// The wire format a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -56,11 +61,22 @@ pub struct ProviderConfig {
     pub retry: RetryPolicy,
     /// By model, as far as the user has entered them.
     pub prices: BTreeMap<String, Prices>,
+    /// What the user knows better of models, by model.
+    pub models: BTreeMap<String, ModelEntry>,
 }
 
 impl ProviderConfig {
-    pub fn prices_of(&self, model: &str) -> Option<&Prices> {
-        self.prices.get(model)
+    /// What the settings say of a model.
+    pub(crate) fn stated(&self, model: &str) -> ModelFacts {
+        ModelFacts {
+            prices: self.prices.get(model).copied(),
+            ..self.models.get(model).copied().unwrap_or_default().into()
+        }
+    }
+
+    /// Whether the server is on this machine: it costs nothing and wants no key.
+    pub fn is_local(&self) -> bool {
+        reqwest::Url::parse(&self.base_url).is_ok_and(|url| is_loopback(&url))
     }
 }
 

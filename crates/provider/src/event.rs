@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use protocol::Usage;
 
-use crate::{error::ProviderError, message::Answer};
+use crate::{
+    error::ProviderError,
+    message::{Answer, Origin},
+};
 
 /// Exactly one `Done` or `Failed` ends a stream, and nothing follows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +43,11 @@ pub enum ModelEvent {
         attempt: u32,
         /// How many attempts there will be at most.
         attempts: u32,
+    },
+    /// The provider could not answer, nothing visible had come, and another one is asked.
+    Switched {
+        to: Origin,
+        reason: ProviderError,
     },
     /// Counts so far for this attempt; each replaces the one before.
     Usage(Usage),

@@ -1,7 +1,11 @@
 //! The gateway: one door to all configured providers. Owns attempts, retries, slots and cancellation; how bytes
 //! travel is `http`'s business, what they mean the adapters'.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Instant, SystemTime},
+};
 
 use tokio::{
     sync::{Semaphore, mpsc},
@@ -11,12 +15,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     adapter::Adapter,
+    catalogue::{self, LiveModel, ModelFacts},
     config::ProviderConfig,
     error::{ErrorPlace, ProviderError, ProviderErrorKind},
     event::ModelEvent,
+    health::{Health, may_switch},
     http::HttpTransport,
+    live,
     machine::RequestInput,
-    message::ModelRequest,
+    message::{Answer, ModelRequest, Origin},
     output::Output,
     retry::RetryCount,
     scripted::ScriptedTransport,
@@ -37,6 +44,9 @@ struct Provider {
     config: ProviderConfig,
     transport: Transport,
     slots: Semaphore,
+    health: Mutex<Health>,
+    /// What the server said of its models when it was last asked.
+    live: Mutex<Vec<LiveModel>>,
 }
 
 enum Transport {
@@ -72,17 +82,25 @@ impl Gateway {
     /// Sends a request and reports what comes of it. Every failure arrives as [`ModelEvent::Failed`]. Must be
     /// called within a tokio runtime.
     pub fn stream(&self, request: ModelRequest, cancel: CancellationToken) -> ModelStream {
+        self.stream_or_else(request, Vec::new(), cancel)
+    }
+
+    /// Like [`Gateway::stream`]; where the provider cannot answer and nothing visible has come, the others are asked
+    /// in turn. One that is known to fail is passed by. The request's own provider is always asked: the user named it.
+    pub fn stream_or_else(
+        &self,
+        request: ModelRequest,
+        others: Vec<Origin>,
+        cancel: CancellationToken,
+    ) -> ModelStream {
         let (sender, events) = mpsc::channel(EVENT_BUFFER);
-        let provider = self.find(&request.provider);
-        let place = match &provider {
+        let place = match self.find(&request.provider) {
             Ok(provider) => provider.place(&request.model),
-            Err(error) => Arc::clone(&error.place),
+            Err(error) => error.place,
         };
+        let gateway = self.clone();
         let task = tokio::spawn(async move {
-            let last = match provider {
-                Ok(provider) => provider.serve(&request, &cancel, sender.clone()).await,
-                Err(error) => ModelEvent::Failed(error),
-            };
+            let last = gateway.serve(request, others, &cancel, &sender).await;
             // Nobody listening means nobody to tell.
             let _ = sender.send(last).await;
         });
@@ -92,6 +110,94 @@ impl Gateway {
             task: task.abort_handle(),
             ended: false,
         }
+    }
+
+    async fn serve(
+        &self,
+        mut request: ModelRequest,
+        others: Vec<Origin>,
+        cancel: &CancellationToken,
+        events: &mpsc::Sender<ModelEvent>,
+    ) -> ModelEvent {
+        let mut others = others.into_iter();
+        loop {
+            let (last, visible) = match self.find(&request.provider) {
+                Ok(provider) => provider.serve(&request, cancel, events.clone()).await,
+                Err(error) => (ModelEvent::Failed(error), false),
+            };
+            let ModelEvent::Failed(reason) = last else {
+                return last;
+            };
+            let next = match visible || !may_switch(reason.kind) {
+                true => None,
+                false => others.find(|other| self.is_usable(other, &request)),
+            };
+            let Some(to) = next else {
+                return ModelEvent::Failed(reason);
+            };
+            request.provider.clone_from(&to.provider);
+            request.model.clone_from(&to.model);
+            // Nobody listening: the next request finds out.
+            let _ = events.send(ModelEvent::Switched { to, reason }).await;
+        }
+    }
+
+    fn is_usable(&self, other: &Origin, failed: &ModelRequest) -> bool {
+        let is_same = other.provider == failed.provider && other.model == failed.model;
+        let health = self.health(&other.provider);
+        !is_same
+            && health.is_some_and(|health| health.hard_failure(&other.model, SystemTime::now()).is_none())
+    }
+
+    /// For the case that cannot be: a stream without a last event.
+    pub(crate) fn ended_early(&self, provider: &str, model: &str) -> ProviderError {
+        let place = self
+            .find(provider)
+            .map(|provider| provider.place(model))
+            .unwrap_or_default();
+        ProviderError::new(
+            ProviderErrorKind::Internal,
+            "the request's task ended early",
+            &place,
+        )
+    }
+
+    /// How the provider has been doing; nothing for one that is not configured.
+    pub fn health(&self, provider: &str) -> Option<Health> {
+        Some(lock(&self.providers.get(provider)?.health).clone())
+    }
+
+    /// What is known of a model: the user's word first, then the server's own, then the embedded snapshot.
+    pub fn facts(&self, provider: &str, model: &str) -> ModelFacts {
+        let Some(found) = self.providers.get(provider) else {
+            return catalogue::facts(provider, model);
+        };
+        let live = lock(&found.live)
+            .iter()
+            .find(|live| live.id == model)
+            .map(|live| live.facts.clone());
+        found
+            .config
+            .stated(model)
+            .or(live.unwrap_or_default())
+            .or(catalogue::facts(provider, model))
+    }
+
+    /// Asks the server which models it has and remembers what it says of them.
+    pub async fn list_models(&self, provider: &str) -> Result<Vec<LiveModel>, ProviderError> {
+        let found = self.find(provider)?;
+        let place = found.place(&found.config.model);
+        let Transport::Http(http) = &found.transport else {
+            return Ok(Vec::new());
+        };
+        let path = live::path(found.config.family, &found.config.base_url);
+        let answer = http.get(path, &place).await?;
+        let models = live::models(&answer).ok_or_else(|| {
+            let words = "its list of models is in a form that is not known";
+            ProviderError::new(ProviderErrorKind::NotAModel, words, &place)
+        })?;
+        lock(&found.live).clone_from(&models);
+        Ok(models)
     }
 
     fn find(&self, id: &str) -> Result<Arc<Provider>, ProviderError> {
@@ -157,6 +263,8 @@ impl Provider {
             config,
             transport,
             slots: Semaphore::new(SLOTS),
+            health: Mutex::default(),
+            live: Mutex::default(),
         }
     }
 
@@ -169,13 +277,14 @@ impl Provider {
         })
     }
 
-    /// Runs the request to its end and returns the last event.
+    /// Runs the request to its end and returns the last event, and whether anything visible came before it.
     async fn serve(
         &self,
         request: &ModelRequest,
         cancel: &CancellationToken,
         events: mpsc::Sender<ModelEvent>,
-    ) -> ModelEvent {
+    ) -> (ModelEvent, bool) {
+        let began = Instant::now();
         let place = self.place(&request.model);
         let mut output = Output::new(events, request, Arc::clone(&place));
         // Dropping the work in the middle of anything is how a cancellation closes the connection.
@@ -184,6 +293,8 @@ impl Provider {
             () = cancel.cancelled() => Err(ProviderError::cancelled(&place)),
             result = self.attempts(request, &place, &mut output) => result,
         };
+        let visible = output.is_visible();
+        self.remember(&result, &output, began, &request.model);
         let (input, event) = match result {
             Ok(answer) => (RequestInput::Finish, ModelEvent::Done(answer)),
             Err(error) if error.kind == ProviderErrorKind::Cancelled => {
@@ -192,8 +303,20 @@ impl Provider {
             Err(error) => (RequestInput::Fail, ModelEvent::Failed(error)),
         };
         match output.advance(input) {
-            Ok(()) => event,
-            Err(bug) => ModelEvent::Failed(bug),
+            Ok(()) => (event, visible),
+            Err(bug) => (ModelEvent::Failed(bug), visible),
+        }
+    }
+
+    fn remember(&self, result: &Result<Answer, ProviderError>, output: &Output, began: Instant, model: &str) {
+        let now = SystemTime::now();
+        let mut health = lock(&self.health);
+        if let Some(opened) = output.opened_at() {
+            health.opened(opened.duration_since(began));
+        }
+        match result {
+            Ok(answer) => health.succeeded(answer, model, now),
+            Err(error) => health.failed(error, model, now),
         }
     }
 
@@ -202,7 +325,7 @@ impl Provider {
         request: &ModelRequest,
         place: &Arc<ErrorPlace>,
         output: &mut Output,
-    ) -> Result<crate::message::Answer, ProviderError> {
+    ) -> Result<Answer, ProviderError> {
         output.advance(RequestInput::Enqueue)?;
         // The semaphore is never closed, so the only way not to get a slot is to be dropped while waiting.
         let _slot = self.slots.acquire().await;
@@ -261,4 +384,8 @@ impl Provider {
             }
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

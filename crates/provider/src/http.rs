@@ -14,6 +14,7 @@ use reqwest::{
     Client, Response, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
+use serde_json::Value;
 use sse_stream::SseByteStream;
 use tokio::time::timeout;
 
@@ -32,6 +33,10 @@ const ANSWER_LIMIT: usize = 64 << 20;
 /// How much of an error's body is read, in bytes, and for how long.
 const ERROR_BODY_LIMIT: usize = 64 << 10;
 const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
+
+/// How large a list of models may be, in bytes, and how long it may take.
+const LIST_LIMIT: usize = 16 << 20;
+const LIST_WAIT: Duration = Duration::from_secs(10);
 
 /// How long a terminator is waited for when everything else of the answer has come.
 const AFTER_COMPLETE: Duration = Duration::from_secs(2);
@@ -103,6 +108,46 @@ impl HttpTransport {
                 silence(self.limits.first_byte),
             )),
         }
+    }
+
+    /// A small answer that is read whole: a list of models. `path` begins with a slash, or is a whole address.
+    pub(crate) async fn get(&self, path: &str, place: &Arc<ErrorPlace>) -> Result<Value, ProviderError> {
+        let site = Site {
+            place,
+            secrets: self.secrets(),
+        };
+        let work = async {
+            let url = match path.starts_with('/') {
+                true => format!("{}{path}", self.base_url.trim_end_matches('/')),
+                false => path.to_owned(),
+            };
+            let url = Url::parse(&url)
+                .map_err(|error| site.error(ProviderErrorKind::NotAModel, format!("“{url}”: {error}")))?;
+            let mut headers = self.headers(&site)?;
+            headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+            let sending = self.client(&url, &site)?.get(url).headers(headers).send();
+            let mut response = sending.await.map_err(|error| site.transport_error(&error))?;
+            let status = response.status().as_u16();
+            if status != 200 {
+                return Err(read_failure(response, status, &site).await);
+            }
+            let mut body = Vec::new();
+            while let Some(chunk) = response
+                .chunk()
+                .await
+                .map_err(|error| site.error(ProviderErrorKind::StreamBroken, causes(&error)))?
+            {
+                body.extend_from_slice(&chunk);
+                if body.len() > LIST_LIMIT {
+                    return Err(site.error(ProviderErrorKind::NotAModel, "its list of models is too large"));
+                }
+            }
+            serde_json::from_slice(&body)
+                .map_err(|_| site.error(ProviderErrorKind::NotAModel, "its list of models is not JSON"))
+        };
+        timeout(LIST_WAIT, work)
+            .await
+            .unwrap_or_else(|_| Err(site.error(ProviderErrorKind::TimeoutFirstByte, silence(LIST_WAIT))))
     }
 
     fn client(&self, url: &Url, site: &Site<'_>) -> Result<&Client, ProviderError> {

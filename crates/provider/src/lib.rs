@@ -2,11 +2,13 @@
 //! retries, limits, errors by cause, usage and the scripted double. Knows nothing of sessions, tools or prompts.
 
 pub mod catalogue;
+pub mod check;
 pub mod config;
 pub mod cost;
 pub mod error;
 pub mod event;
 pub mod gateway;
+pub mod health;
 pub mod machine;
 pub mod message;
 pub mod presets;
@@ -16,6 +18,7 @@ pub mod secret;
 mod adapter;
 mod assemble;
 mod http;
+mod live;
 mod output;
 mod retry;
 mod scripted;
@@ -26,6 +29,7 @@ pub use cost::{Prices, cost};
 pub use error::{ProviderError, ProviderErrorKind};
 pub use event::ModelEvent;
 pub use gateway::{Gateway, ModelStream};
+pub use health::Health;
 pub use message::{
     Answer, AnswerFormat, Block, CutCall, Message, ModelRequest, Origin, Role, StopReason, ToolUse,
 };

@@ -1,6 +1,6 @@
 //! The sending end of one request: assembles pieces, reports them, and keeps the request's state.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use tokio::sync::mpsc;
 
@@ -18,6 +18,7 @@ pub(crate) struct Output {
     state: RequestState,
     assembler: Assembler,
     attempt: u32,
+    opened_at: Option<Instant>,
 }
 
 impl Output {
@@ -32,6 +33,7 @@ impl Output {
             state: RequestState::Created,
             assembler: Assembler::new(request),
             attempt: 0,
+            opened_at: None,
         }
     }
 
@@ -47,6 +49,16 @@ impl Output {
         self.state.next(RequestInput::Retry).is_ok()
     }
 
+    /// Whether a user may have seen something of the answer.
+    pub(crate) fn is_visible(&self) -> bool {
+        self.state == RequestState::StreamingVisible
+    }
+
+    /// When the newest attempt's answer began.
+    pub(crate) fn opened_at(&self) -> Option<Instant> {
+        self.opened_at
+    }
+
     /// Begins an attempt with nothing of the one before.
     pub(crate) fn begin_attempt(&mut self, request: &ModelRequest) -> Result<(), ProviderError> {
         self.advance(RequestInput::Send)?;
@@ -57,6 +69,7 @@ impl Output {
 
     pub(crate) async fn opened(&mut self, provider_request_id: Option<String>) -> Result<(), ProviderError> {
         self.advance(RequestInput::Opened)?;
+        self.opened_at = Some(Instant::now());
         self.report(ModelEvent::Started {
             attempt: self.attempt,
             provider_request_id,
@@ -105,6 +118,7 @@ fn is_visible(event: &ModelEvent) -> bool {
         | ModelEvent::ToolArguments { .. } => true,
         ModelEvent::Started { .. }
         | ModelEvent::Retrying { .. }
+        | ModelEvent::Switched { .. }
         | ModelEvent::Usage(_)
         | ModelEvent::Done(_)
         | ModelEvent::Failed(_) => false,

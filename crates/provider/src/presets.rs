@@ -7,6 +7,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    catalogue::ModelEntry,
     config::{Family, Limits, ProviderConfig, RetryPolicy},
     cost::Prices,
     error::{ErrorPlace, ProviderError, ProviderErrorKind},
@@ -57,6 +58,9 @@ pub struct ProviderEntry {
     /// By model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<String, Prices>,
+    /// By model: `contextWindow`, `maxOutputTokens`, `images`, `thinking`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, ModelEntry>,
 }
 
 struct Preset {
@@ -370,6 +374,7 @@ pub fn resolve(
             ..RetryPolicy::default()
         },
         prices: entry.prices.clone(),
+        models: entry.models.clone(),
     })
 }
 

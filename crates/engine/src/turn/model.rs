@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use protocol::{ErrorCode, EventBody, ItemDelta, ItemKind, ItemStatus, RuntimeError, TimelineItem};
-use provider::{Answer, ModelEvent, ModelRequest};
+use provider::{Answer, ModelEvent, ModelRequest, Origin, ProviderError};
 use store::{Durability, log::LogEvent, redact::RedactedStream};
 use tokio::time::Instant;
 
@@ -16,8 +16,12 @@ const FLUSH_AT: usize = 4 * 1024;
 /// Runs the request to its end. Cancellation reaches the provider through the turn's token.
 pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeError> {
     let request_id = request.request_id.clone();
+    let asked = Origin {
+        provider: request.provider.clone(),
+        model: request.model.clone(),
+    };
     let mut events = turn.rooms.gateway.stream(request, turn.cancel.clone());
-    let mut open = OpenItem::new(turn);
+    let mut open = OpenItem::new(turn, asked);
     let mut retry: Option<TimelineItem> = None;
     loop {
         let event = match open.flush_due() {
@@ -57,6 +61,11 @@ pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeEr
                 ));
                 retry = Some(turn.start_item(ItemKind::Error { error })?);
             }
+            Some(ModelEvent::Switched { to, reason }) => {
+                close_retry(turn, &mut retry, ItemStatus::Failed)?;
+                turn.note_switch(&to, reason)?;
+                open.spoken_by = to;
+            }
             Some(ModelEvent::Done(answer)) => {
                 close_retry(turn, &mut retry, ItemStatus::Succeeded)?;
                 open.close(ItemStatus::Succeeded)?;
@@ -83,6 +92,17 @@ pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeEr
     }
 }
 
+impl Turn {
+    /// Tells that another model answers, and why.
+    fn note_switch(&self, to: &Origin, reason: ProviderError) -> Result<(), RuntimeError> {
+        let from = reason.place.provider.clone();
+        let words = format!("{from} could not answer; {} ({}) answers instead.", to.provider, to.model);
+        let error = RuntimeError::from(reason).action(words.clone());
+        self.note(words);
+        self.add_item(ItemKind::Error { error }, ItemStatus::Failed, Durability::Normal)
+    }
+}
+
 fn close_retry(
     turn: &Turn,
     retry: &mut Option<TimelineItem>,
@@ -103,6 +123,8 @@ enum TextKind {
 /// The text item that is being streamed, if one is.
 struct OpenItem<'a> {
     turn: &'a Turn,
+    /// Whose words these are.
+    spoken_by: Origin,
     current: Option<(TextKind, TimelineItem)>,
     text: String,
     /// How much of `text` has been sent.
@@ -113,9 +135,10 @@ struct OpenItem<'a> {
 }
 
 impl<'a> OpenItem<'a> {
-    fn new(turn: &'a Turn) -> Self {
+    fn new(turn: &'a Turn, spoken_by: Origin) -> Self {
         Self {
             turn,
+            spoken_by,
             current: None,
             text: String::new(),
             sent: 0,
@@ -185,8 +208,8 @@ impl<'a> OpenItem<'a> {
             TextKind::Thinking => ItemKind::Thinking { text },
             TextKind::Answer => ItemKind::AssistantMessage {
                 text,
-                provider: self.turn.provider.clone(),
-                model: self.turn.model.clone(),
+                provider: self.spoken_by.provider.clone(),
+                model: self.spoken_by.model.clone(),
             },
         }
     }

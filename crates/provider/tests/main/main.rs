@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod cancel;
+mod check;
 mod forms;
 mod history;
 mod matrix;
@@ -11,3 +12,4 @@ mod quirks;
 mod recorded;
 mod sendable;
 mod support;
+mod switching;

@@ -42,6 +42,7 @@ pub fn config(family: Family, server: &ModelServer) -> ProviderConfig {
             ..RetryPolicy::default()
         },
         prices: std::collections::BTreeMap::new(),
+        models: std::collections::BTreeMap::new(),
     }
 }
 
@@ -135,6 +136,14 @@ pub fn transcript(events: &[ModelEvent]) -> String {
                     out,
                     "retrying after {:?}, attempt {attempt} of {attempts}",
                     reason.kind
+                )
+                .unwrap();
+            }
+            ModelEvent::Switched { to, reason } => {
+                writeln!(
+                    out,
+                    "switched to {}/{} after {:?}",
+                    to.provider, to.model, reason.kind
                 )
                 .unwrap();
             }

@@ -8,7 +8,7 @@ use std::sync::{
 
 use protocol::Usage;
 use provider::scenario::{Ending, Player, ScriptedErrorKind, Step};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Fault, RecordedRequest, Script, WireFamily, anthropic, gemini, openai,
@@ -76,6 +76,9 @@ impl Answerer {
 
     fn whole_answer(&self, request: &RecordedRequest) -> Recording {
         let Some(family) = request.family else {
+            if let Some(list) = model_list(request) {
+                return json_answer(200, list);
+            }
             return Recording::new(404, "text/plain")
                 .send("404 page not found")
                 .end(End::Close);
@@ -169,6 +172,27 @@ impl Answerer {
             WireFamily::OpenAiResponses => responses::answer(step, &turn, &self.ids),
             WireFamily::Gemini => gemini::answer(step, &turn, &self.ids),
         }
+    }
+}
+
+/// The models this server claims to have, in the form that the asked address has at the real services.
+fn model_list(request: &RecordedRequest) -> Option<Value> {
+    const MODELS: [&str; 2] = ["m", "other"];
+    let path = request.path.split('?').next().unwrap_or_default();
+    let list = |item: fn(&str) -> Value| MODELS.map(item).to_vec();
+    match (request.method.as_str(), path, request.header("anthropic-version")) {
+        ("GET", "/v1/models", Some(_)) => Some(json!({ "has_more": false, "data": list(|id| json!({
+            "type": "model", "id": id, "display_name": id, "created_at": "2026-01-01T00:00:00Z",
+            "max_input_tokens": 40_000, "max_tokens": 4_000,
+        })) })),
+        ("GET", "/v1/models", None) => Some(json!({ "object": "list", "data": list(|id| json!({
+            "object": "model", "id": id, "created": 1_700_000_000, "owned_by": "test", "max_model_len": 40_000,
+        })) })),
+        ("GET", "/v1beta/models", _) => Some(json!({ "models": list(|id| json!({
+            "name": format!("models/{id}"), "displayName": id, "inputTokenLimit": 40_000, "outputTokenLimit": 4_000,
+            "supportedGenerationMethods": ["generateContent"],
+        })) })),
+        _ => None,
     }
 }
 
