@@ -1,7 +1,7 @@
 // Development only: gives the screen a host when none is built. Bridges one WebSocket per window to
 // `vibe-coder engine` over standard input and output, one engine per workspace.
 //
-//   node dev/bridge.mjs [--binary PATH] [--port N] [WORKSPACE]
+//   node dev/bridge.mjs [--binary PATH] [--dist PATH] [--port N] [WORKSPACE]
 //
 // It keeps no token and checks no origin: it listens on 127.0.0.1 and is never shipped.
 import { spawn, execFile } from "node:child_process";
@@ -15,10 +15,11 @@ import { fileURLToPath } from "node:url";
 import { WebSocketServer } from "ws";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const options = { binary: resolve(here, "../../../target/debug/vibe-coder"), port: 4817, workspace: null };
+const options = { binary: resolve(here, "../../../target/debug/vibe-coder"), port: 4817, workspace: null, dist: resolve(here, "../dist") };
 for (let args = process.argv.slice(2); args.length > 0; ) {
   const word = args.shift();
   if (word === "--binary") options.binary = resolve(args.shift());
+  else if (word === "--dist") options.dist = resolve(args.shift());
   else if (word === "--port") options.port = Number(args.shift());
   else options.workspace = resolve(word);
 }
@@ -106,7 +107,7 @@ const hostMethods = {
 
 const types = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
 const server = createServer((request, response) => {
-  const dist = resolve(here, "../dist");
+  const { dist } = options;
   const path = join(dist, new URL(request.url, "http://x").pathname);
   const file = path.startsWith(dist) && existsSync(path) && extname(path) ? path : join(dist, "index.html");
   response.setHeader("content-type", types[extname(file)] ?? "application/octet-stream");
@@ -114,7 +115,9 @@ const server = createServer((request, response) => {
     "content-security-policy",
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src 'self' data: blob:; worker-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   );
-  createReadStream(file).pipe(response);
+  createReadStream(file)
+    .on("error", () => response.writeHead(404).end())
+    .pipe(response);
 });
 
 new WebSocketServer({ server, path: "/ws" }).on("connection", (window) => {

@@ -102,6 +102,9 @@ function toDomains(event: EventEnvelope): void {
         ),
       }));
       break;
+    case "sessionRenamed":
+      listSoon();
+      break;
     case "turnStarted":
       if (sessionId) {
         const run = { turnId: body.turnId, mode: body.mode, provider: body.provider, model: body.model, startedAt: event.at };

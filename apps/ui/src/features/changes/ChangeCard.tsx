@@ -8,7 +8,7 @@ import { useStore } from "../../shared/store";
 import { Button, Menu, StateGlyph, type GlyphState } from "../../shared/ui";
 import { ALL, accept, reject } from "./commands";
 import { DiffHunks } from "./DiffHunks";
-import { changesStore, isOpen, statusWords } from "./store";
+import { changesStore, isOpen, newestOpen, statusWords } from "./store";
 import styles from "./ChangeCard.module.css";
 
 /** Above this many changed lines a row offers the full diff before its compact one. */
@@ -18,6 +18,8 @@ export function ChangeCard({ id, title }: { id: string; title: string }) {
   const set = useStore(changesStore, (state) => state.sets[id]);
   // Buttons stay as they are meanwhile: a second press is ignored, and nothing flickers or loses the focus.
   const deciding = useStore(changesStore, (state) => state.deciding.includes(id));
+  // One primary at a time: the newest set that waits.
+  const newest = useStore(changesStore, (state) => newestOpen(state.sets, null)?.id === id);
   if (!set) {
     return (
       <section className={styles.card} aria-label="Changes">
@@ -52,7 +54,7 @@ export function ChangeCard({ id, title }: { id: string; title: string }) {
       </div>
       {decidable && (
         <div className={styles.foot}>
-          <Button look="primary" commandId="changes.review" onClick={() => run("code.openReview", { changeSetId: id })}>
+          <Button look={newest ? "primary" : "outlined"} commandId="changes.review" onClick={() => run("code.openReview", { changeSetId: id })}>
             Review
           </Button>
           <Button onClick={() => void accept({ id, selection: ALL })}>

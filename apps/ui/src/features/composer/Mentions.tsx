@@ -54,15 +54,18 @@ export function useMentions(text: string, caret: number): Mentions {
   }, [query]);
 
   const place = mention ? `${mention.start}` : null;
-  const exact = answer?.found.length === 1 && answer.found[0]?.path === query;
-  const open = mention !== null && closedAt !== place && !exact && (answer === null || answer.found.length > 0 || answer.query !== query);
+  // An answer to other letters is drawn until the right one comes, so that the list does not blink; nothing can be
+  // picked from it.
+  const current = answer?.query === query;
   const found = answer?.found ?? [];
+  const complete = current && found.some((entry) => entry.path === query);
+  const open = mention !== null && closedAt !== place && !complete && (!current || found.length > 0);
 
   return {
     open,
     query: query ?? "",
     found,
-    searching: answer?.query !== query,
+    searching: !current,
     at,
     setAt,
     key(event, pick) {
@@ -72,7 +75,7 @@ export function useMentions(text: string, caret: number): Mentions {
         setAt((at + 1) % Math.max(1, found.length));
       } else if (event.key === "ArrowUp") {
         setAt((at + found.length - 1) % Math.max(1, found.length));
-      } else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey && found[at]) {
+      } else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey && current && found[at]) {
         pick(found[at].path);
       } else {
         return false;

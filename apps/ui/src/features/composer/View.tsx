@@ -162,7 +162,7 @@ export function Composer() {
           ) : (
             <IconButton
               label={running ? "Queue this message" : "Send"}
-              className={styles.send}
+              className={running ? styles.stop : styles.send}
               disabled={draft.text.trim() === "" || sending || disabled !== null}
               onClick={() => void submit()}
             >

@@ -95,6 +95,17 @@ test("@ opens the file list at a word's start and a picked file stays in the sen
   expect(box.value).toBe("see @src/lib.rs ");
 });
 
+test("Enter never picks from a list of other letters", async () => {
+  const { box, sent } = setUp();
+  fireEvent.change(box, { target: { value: "see @", selectionStart: 5 } });
+  await screen.findByRole("option", { name: /lib\.rs/ });
+  // The answer to these letters is not there yet.
+  fireEvent.change(box, { target: { value: "see @Cargo.toml", selectionStart: 15 } });
+  fireEvent.keyDown(box, { key: "Enter" });
+  await waitFor(() => expect(sent()).toHaveLength(1));
+  expect(sent()[0]).toMatchObject({ text: "see @Cargo.toml" });
+});
+
 test("why nothing can be sent is said in the box's place", () => {
   setUp();
   workspaceStore.setState({ connection: { kind: "waiting", attempt: 3, retryAt: 0 } });

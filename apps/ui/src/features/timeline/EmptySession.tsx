@@ -1,6 +1,7 @@
 /** A session without messages: what to ask, made from the repository that is open. */
 import { run } from "../../shared/commands";
 import { useStore } from "../../shared/store";
+import { Button } from "../../shared/ui";
 import { providersStore } from "../providers";
 import { workspaceStore } from "../workspace";
 import styles from "./EmptySession.module.css";
@@ -18,6 +19,8 @@ export function EmptySession() {
     practice ? "Run the tests and fix the first failure." : "Run the tests and fix what fails.",
     ...(changed > 0 ? ["Review my uncommitted changes."] : []),
   ];
+  const unready = useStore(providersStore, (state) => state.loaded && !state.providers.some((provider) => provider.ready));
+  if (unready) return <NoModel />;
   return (
     <div className={styles.empty}>
       <h2 className={styles.title}>What should change in {name}?</h2>
@@ -30,6 +33,22 @@ export function EmptySession() {
           </li>
         ))}
       </ul>
+    </div>
+  );
+}
+
+/** Without a model the rest still works; the sample brings its own, which needs no key. */
+function NoModel() {
+  return (
+    <div className={styles.empty}>
+      <h2 className={styles.title}>Connect a model to chat</h2>
+      <p className={styles.lead}>Files and editor work without one. The sample project has a practice model that needs no key.</p>
+      <div className={styles.actions}>
+        <Button look="primary" onClick={() => run("model.connect")}>
+          Connect a model
+        </Button>
+        <Button onClick={() => run("workspace.sample")}>Try the sample project</Button>
+      </div>
     </div>
   );
 }

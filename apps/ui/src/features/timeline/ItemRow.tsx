@@ -13,7 +13,7 @@ import { Summary } from "./items/Summary";
 import { ToolLine } from "./items/ToolLine";
 import { Verification } from "./items/Verification";
 import { Line } from "./items/Card";
-import { foldSummary } from "./rows";
+import { foldSummary, turnEnd } from "./rows";
 import { timelineStore } from "./store";
 import styles from "./ItemRow.module.css";
 
@@ -30,9 +30,14 @@ export function ItemRow({ id, index, position, count }: Place & { id: string; in
   if (!item) return null;
   return (
     <Article item={item} position={position} count={count}>
-      <Item item={item} />
+      {item.type === "summary" ? <SummaryRow item={item} index={index} /> : <Item item={item} />}
     </Article>
   );
+}
+
+function SummaryRow({ item, index }: { item: Extract<TimelineItem, { type: "summary" }>; index: number }) {
+  const end = useStore(timelineStore, (state) => turnEnd(state.items, index));
+  return <Summary item={item} end={end} />;
 }
 
 const NAMES: Record<TimelineItem["type"], string> = {
@@ -92,7 +97,7 @@ function Item({ item }: { item: TimelineItem }) {
     case "approval":
       return <Approval item={item} place="timeline" />;
     case "summary":
-      return <Summary item={item} />;
+      return <Summary item={item} end="finished" />;
   }
 }
 

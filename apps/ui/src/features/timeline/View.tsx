@@ -16,6 +16,9 @@ import styles from "./View.module.css";
 /** Pixels from the end within which the reader counts as being there. */
 const END_ZONE = 48;
 
+/** Rows that a screen can hold, with those drawn ahead. */
+const MOST_DRAWN = 40;
+
 /** A guess per kind of row; measuring corrects it. Near guesses keep the scroll bar still. */
 function estimate(row: Row): number {
   return row.kind === "fold" ? 30 : 72;
@@ -58,9 +61,9 @@ function Rows({ rows }: { rows: readonly Row[] }) {
   });
   const scrolled = useFollowing(scroller);
   const shown = virtual.getVirtualItems();
-  const question = stickyQuestion(rows, shown[0]?.index ?? 0, virtual.scrollOffset ?? 0, (index) => {
+  const question = stickyQuestion(rows, shown[0]?.index ?? 0, scroller.current?.scrollTop ?? 0, (index) => {
     const measured = shown.find((item) => item.index === index);
-    return measured?.end ?? 0;
+    return measured?.end ?? Number.POSITIVE_INFINITY;
   });
 
   const key = (event: KeyboardEvent<HTMLDivElement>) => {
@@ -175,7 +178,8 @@ function stickyQuestion(
 ): { index: number; text: string } | null {
   const { items } = timelineStore.getState();
   let candidate: { index: number; text: string } | null = null;
-  for (let index = Math.min(rows.length - 1, first + 40); index >= 0; index -= 1) {
+  // Rows above the first one drawn are above the screen; of those drawn, their end says it.
+  for (let index = Math.min(rows.length - 1, first + MOST_DRAWN); index >= 0; index -= 1) {
     const row = rows[index]!;
     if (row.kind !== "item") continue;
     const item = items[row.index];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { answer, command, tool } from "../../test/events";
-import { foldSummary, rowsOf } from "./rows";
+import { answer, approval, command, tool } from "../../test/events";
+import { foldSummary, rowsOf, turnEnd } from "./rows";
 
 const kinds = (items: Parameters<typeof rowsOf>[0]) =>
   rowsOf(items).map((row) => (row.kind === "fold" ? `fold ${row.ids.length}` : row.id));
@@ -24,4 +24,16 @@ test("invisible items are not drawn and an empty answer is no break", () => {
 test("a fold says what was done how often", () => {
   const items = [tool("a"), tool("b", { verb: "Searched" }), tool("c"), tool("d")];
   expect(foldSummary(items)).toBe("Read 3 times, searched once");
+});
+
+test("an open question is the strip's, an answered one is told", () => {
+  expect(kinds([approval("p")])).toEqual([]);
+  expect(kinds([approval("p", { decision: "deny", status: "succeeded" })])).toEqual(["p"]);
+});
+
+test("a summary says how its own turn ended", () => {
+  const earlier = { ...tool("e", { status: "cancelled" }), correlationId: "trn_0" };
+  const end = tool("s");
+  expect(turnEnd([earlier, tool("a"), end], 2)).toBe("finished");
+  expect(turnEnd([tool("a", { status: "cancelled" }), end], 1)).toBe("stopped");
 });

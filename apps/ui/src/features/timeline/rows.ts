@@ -8,9 +8,27 @@ export type Row =
 
 const FOLD_FROM = 3;
 
+export type TurnEnd = "finished" | "failed" | "stopped";
+
+/** How the turn ended that the summary at `index` closes: its own items say it. */
+export function turnEnd(items: Items, index: number): TurnEnd {
+  const turn = items[index]?.correlationId;
+  for (let at = index - 1; at >= 0 && items[at]!.correlationId === turn; at -= 1) {
+    const item = items[at]!;
+    if (item.type === "error") return "failed";
+    if (item.status === "cancelled") return "stopped";
+  }
+  return "finished";
+}
+
 /** A quiet line: done, went well, and nothing in it asks to be read. */
 function folds(item: TimelineItem): boolean {
   return item.type === "tool_call" && item.status === "succeeded" && !item.error;
+}
+
+/** An open question is asked by the strip above the composer; the timeline tells what was answered. */
+function waits(item: TimelineItem): boolean {
+  return item.type === "approval" && !item.decision && (item.status === "running" || item.status === "pending");
 }
 
 export function rowsOf(items: Items): Row[] {
@@ -26,7 +44,7 @@ export function rowsOf(items: Items): Row[] {
     run = [];
   };
   items.forEach((item, index) => {
-    if (!item.visible) return;
+    if (!item.visible || waits(item)) return;
     if (folds(item)) {
       run.push(index);
       return;

@@ -6,11 +6,16 @@ function colour(name: string): string {
   return name.startsWith("#") ? name : `var(--vc-ansi-${name})`;
 }
 
+/** A program that names an exact colour knows nothing of the theme: some of the text's own colour keeps it readable. */
+function textColour(name: string): string {
+  return name.startsWith("#") ? `color-mix(in oklab, ${name} 65%, var(--vc-text))` : colour(name);
+}
+
 function look(style: Style): CSSProperties | undefined {
   const foreground = style.inverse ? (style.background ?? "var(--vc-canvas)") : style.foreground;
   const background = style.inverse ? (style.foreground ?? "var(--vc-text)") : style.background;
   const css: CSSProperties = {};
-  if (foreground) css.color = foreground.startsWith("var") ? foreground : colour(foreground);
+  if (foreground) css.color = foreground.startsWith("var") ? foreground : textColour(foreground);
   if (background) css.backgroundColor = background.startsWith("var") ? background : colour(background);
   if (style.bold) css.fontWeight = 600;
   if (style.dim) css.opacity = 0.75;

@@ -45,7 +45,7 @@ export function Menu({ trigger, entries, heading, side = "bottom", align = "star
   );
 }
 
-function MenuItem({ entry }: { entry: MenuEntry }) {
+export function MenuItem({ entry }: { entry: MenuEntry }) {
   return (
     <>
       {entry.separated && <Base.Separator className={styles.separator} />}

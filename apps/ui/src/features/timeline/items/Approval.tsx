@@ -15,27 +15,22 @@ const ARM_AFTER_MS = 500;
 
 interface ApprovalProps {
   item: ApprovalOf;
-  /** The strip above the composer carries the keys; the row in the timeline tells the story. */
+  /** The strip above the composer asks and carries the keys; the line in the timeline tells what was answered. */
   place: "timeline" | "strip";
   /** How many wait. */
   of?: number;
 }
 
 export function Approval({ item, place, of = 1 }: ApprovalProps) {
-  const waiting = !item.decision && (item.status === "running" || item.status === "pending");
-  if (place === "timeline") {
-    return waiting ? (
-      <Line state="waiting" verb="Waits for your OK" target={item.request} />
-    ) : (
-      <Line
-        state={item.decision === "allow" ? "done" : "stopped"}
-        verb={item.decision === "allow" ? "Allowed" : item.decision === "deny" ? "Denied" : "Not answered"}
-        target={item.request}
-        facts={item.decidedBecause ?? ""}
-      />
-    );
-  }
-  return <Strip item={item} of={of} />;
+  if (place === "strip") return <Strip item={item} of={of} />;
+  return (
+    <Line
+      state={item.decision === "allow" ? "done" : "stopped"}
+      verb={item.decision === "allow" ? "Allowed" : item.decision === "deny" ? "Denied" : "Not answered"}
+      target={item.request}
+      facts={item.decidedBecause ?? ""}
+    />
+  );
 }
 
 function Strip({ item, of }: { item: ApprovalOf; of: number }) {
@@ -45,7 +40,7 @@ function Strip({ item, of }: { item: ApprovalOf; of: number }) {
     return () => clearTimeout(timer);
   }, []);
   return (
-    <div {...(armed ? { "data-approval-armed": item.approvalId } : {})} data-keys="approval">
+    <div {...(armed ? { "data-approval-armed": item.approvalId } : {})} data-keys="approval" data-attention>
       <Card
         label="Needs your OK"
         tone="warn"

@@ -31,7 +31,7 @@ interface CardProps extends HeadProps {
 /** A bordered card; with a tone it is a strip that asks for something. */
 export function Card({ tone = "plain", children, label, ...head }: CardProps) {
   return (
-    <section className={styles.card} data-tone={tone} aria-label={label}>
+    <section className={styles.card} data-tone={tone} data-live={head.state === "running" || undefined} aria-label={label}>
       <Head {...head} look="card" />
       {children}
     </section>

@@ -51,7 +51,7 @@ export function CommandCard({ item }: { item: Command }) {
     <Card
       label={`Command ${item.command}`}
       state={GLYPHS[item.state]}
-      verb={running ? "Running" : "Ran"}
+      verb={verbOf(item.state)}
       target={firstLine(item.command)}
       targetTitle={item.command}
       facts={running ? <Clock from={item.createdAt} state={item.state} /> : null}
@@ -92,6 +92,20 @@ export function CommandCard({ item }: { item: Command }) {
       ))}
     </Card>
   );
+}
+
+function verbOf(state: CommandState): string {
+  switch (state) {
+    case "queued":
+    case "awaiting_approval":
+      return "Wants to run";
+    case "starting":
+    case "running":
+    case "stopping":
+      return "Running";
+    default:
+      return "Ran";
+  }
 }
 
 function Clock({ from, state }: { from: number; state: CommandState }) {

@@ -20,8 +20,8 @@ export function ErrorStrip({ error }: { error: ShownError }) {
         <dt>Likely why</dt>
         <dd>{error.detail || "Not known."}</dd>
         <dt>What you can do</dt>
-        <dd>
-          {error.userAction || (error.retryable ? "Try again." : "Nothing is needed.")}
+        <dd className={styles.way}>
+          <span>{error.userAction || (error.retryable ? "Try again." : "Nothing is needed.")}</span>
           <WayOut error={error} />
         </dd>
         <dt>Files changed</dt>

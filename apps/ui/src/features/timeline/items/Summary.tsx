@@ -2,18 +2,25 @@
 import type { TimelineItem } from "../../../protocol";
 import { count, dollars, duration, tokens } from "../../../shared/format";
 import { openFile } from "../../code";
-import { glyphOf } from "./glyph";
+import type { GlyphState } from "../../../shared/ui";
+import type { TurnEnd } from "../rows";
 import { Card } from "./Card";
 import styles from "./Facts.module.css";
 
 type SummaryOf = Extract<TimelineItem, { type: "summary" }>;
 
-export function Summary({ item }: { item: SummaryOf }) {
+const ENDS: Record<TurnEnd, { words: string; state: GlyphState }> = {
+  finished: { words: "Finished", state: "done" },
+  failed: { words: "Ended with an error", state: "failed" },
+  stopped: { words: "Stopped", state: "stopped" },
+};
+
+export function Summary({ item, end }: { item: SummaryOf; end: TurnEnd }) {
   const { usage } = item;
   const notes = item.notes ?? [];
   const cost = item.cost == null ? "" : ` · ≈ ${dollars(item.cost)}`;
   const facts = [
-    item.filesChanged.length > 0 ? count(item.filesChanged.length, "file") : "",
+    item.filesChanged.length > 0 ? `${count(item.filesChanged.length, "file")} to review` : "",
     item.commandsRun > 0 ? count(item.commandsRun, "command") : "",
     duration(item.durationMs),
     `${tokens(usage.input)} in, ${tokens(usage.output)} out${cost}`,
@@ -21,8 +28,8 @@ export function Summary({ item }: { item: SummaryOf }) {
   return (
     <Card
       label="Summary"
-      state={glyphOf(item.status)}
-      verb={item.status === "cancelled" ? "Stopped" : item.status === "failed" ? "Ended" : "Finished"}
+      state={ENDS[end].state}
+      verb={ENDS[end].words}
       target=""
       facts={facts.filter(Boolean).join(" · ")}
     >
@@ -30,7 +37,7 @@ export function Summary({ item }: { item: SummaryOf }) {
         <dl className={styles.facts}>
           {item.filesChanged.length > 0 && (
             <>
-              <dt>Changed</dt>
+              <dt>To review</dt>
               <dd>
                 {item.filesChanged.map((path) => (
                   <button key={path} type="button" className={styles.link} onClick={() => openFile(path)}>

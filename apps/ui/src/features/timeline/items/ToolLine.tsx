@@ -36,6 +36,8 @@ export function ToolLine({ item }: { item: ToolCall }) {
 
 /** The engine's summary begins with verb and target, which the line already says. */
 function outcome(item: ToolCall): string {
+  // The line below says what went wrong.
+  if (item.error) return "";
   let rest = item.summary;
   for (const said of [item.verb, item.target]) {
     if (said && rest.startsWith(said)) rest = rest.slice(said.length).trimStart();
