@@ -33,8 +33,8 @@ impl Rooms {
 
     /// Absent where the price is not known: no figure is better than a wrong one.
     pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<f64> {
-        let prices = self.gateway.config(provider)?.prices_of(model)?;
-        Some(provider::cost(usage, prices))
+        let prices = self.gateway.facts(provider, model).prices?;
+        Some(provider::cost(usage, &prices))
     }
 
     /// Records a failure that has no one to be returned to.

@@ -168,6 +168,7 @@ impl Gateway {
     }
 
     /// What is known of a model: the user's word first, then the server's own, then the embedded snapshot.
+    /// A server on this machine has no public prices.
     pub fn facts(&self, provider: &str, model: &str) -> ModelFacts {
         let Some(found) = self.providers.get(provider) else {
             return catalogue::facts(provider, model);
@@ -176,11 +177,12 @@ impl Gateway {
             .iter()
             .find(|live| live.id == model)
             .map(|live| live.facts.clone());
-        found
-            .config
-            .stated(model)
-            .or(live.unwrap_or_default())
-            .or(catalogue::facts(provider, model))
+        let mut public = catalogue::facts(provider, model);
+        if found.config.is_local() {
+            public.prices = None;
+        }
+        let stated = found.config.stated(model);
+        stated.or(live.unwrap_or_default()).or(public)
     }
 
     /// Asks the server which models it has and remembers what it says of them.
