@@ -10,7 +10,7 @@ use protocol::{
     event::TurnOutcome,
     request::{
         Approvals, ChangesDecideParams, ChangesListParams, EventsSubscribeParams, HelloParams,
-        SessionShowParams, SessionStartParams, ShutdownParams, TurnCancelParams, TurnSendParams,
+        SessionStartParams, ShutdownParams, TurnCancelParams, TurnSendParams,
     },
 };
 use serde::Serialize;
@@ -136,6 +136,8 @@ struct Run {
     events: mpsc::Receiver<EventEnvelope>,
     session: SessionId,
     turn: TurnId,
+    /// As the events so far say.
+    state: SessionState,
     accept: Accept,
     printer: Printer,
 }
@@ -160,13 +162,8 @@ impl Run {
             hello.recovered.iter().for_each(|note| output::note(note));
         }
         let session = match request.session {
-            Some(id) => {
-                client
-                    .call(SessionShowParams { session_id: id })
-                    .await?
-                    .session
-                    .id
-            }
+            // Whether it exists is told by the turn; a whole timeline is not needed for that.
+            Some(id) => id,
             None => client.call(SessionStartParams { title: None }).await?.session_id,
         };
         client
@@ -196,6 +193,7 @@ impl Run {
             events,
             session,
             turn: sent.turn_id,
+            state: SessionState::Idle,
             accept: request.accept,
             printer,
         })
@@ -223,12 +221,6 @@ impl Run {
             self.drain().await?;
             sets = self.change_sets().await?;
         }
-        let shown = self
-            .client
-            .call(SessionShowParams {
-                session_id: self.session.clone(),
-            })
-            .await?;
         let waiting = sets.iter().any(|set| set.status.is_open());
         let exit = match (&end.outcome, &error) {
             (TurnOutcome::Cancelled, _) => Exit::Cancelled,
@@ -239,7 +231,7 @@ impl Run {
         let line = ResultLine {
             kind: "result",
             session: Some(self.session),
-            state: shown.session.state,
+            state: self.state,
             change_sets: sets,
             files,
             usage: end.usage,
@@ -274,7 +266,7 @@ impl Run {
                     "The engine ended during the turn.",
                 ));
             };
-            self.printer.event(&event);
+            self.saw(&event);
             if let EventBody::TurnCompleted {
                 turn_id,
                 outcome,
@@ -298,12 +290,21 @@ impl Run {
     async fn drain(&mut self) -> Result<(), RuntimeError> {
         let newest = self.client.call(HelloParams {}).await?.last_seq;
         while let Some(event) = self.events.recv().await {
-            self.printer.event(&event);
+            self.saw(&event);
             if event.seq >= newest {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn saw(&mut self, event: &EventEnvelope) {
+        if let EventBody::SessionStateChanged { to, .. } = &event.body
+            && event.session_id.as_ref() == Some(&self.session)
+        {
+            self.state = *to;
+        }
+        self.printer.event(event);
     }
 
     async fn change_sets(&self) -> Result<Vec<ChangeSet>, RuntimeError> {

@@ -4,7 +4,7 @@
 //! edits do is in `editing`, what decisions do in `review`.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -190,14 +190,16 @@ impl ChangeSets {
     pub fn list(&self, session: Option<&SessionId>) -> Result<Vec<ChangeSet>, RuntimeError> {
         let mut state = self.lock();
         let mut sets = Vec::new();
-        for (_, value) in self.store().documents(CHANGE_SET)? {
+        let stored = match session {
+            Some(session) => self.store().session_documents(CHANGE_SET, session)?,
+            None => self.store().documents(CHANGE_SET)?,
+        };
+        for (_, value) in stored {
             let Ok(record) = serde_json::from_value::<SetRecord>(value) else {
                 // Named when the workspace was opened.
                 continue;
             };
-            if session.is_none_or(|session| *session == record.session_id) {
-                sets.push(self.shown(&mut state, &record)?);
-            }
+            sets.push(self.shown(&mut state, &record)?);
         }
         Ok(sets)
     }
@@ -376,11 +378,12 @@ pub(crate) fn remember(state: &mut State, record: SetRecord) {
     }
     // Contents nobody's draft refers to any more need not stay in memory.
     let State { open, contents, .. } = state;
-    contents.retain(|hash, _| {
-        open.values()
-            .flat_map(SetRecord::open_files)
-            .any(|file| file.effect.hashes().any(|used| used == hash))
-    });
+    let used: HashSet<&ContentHash> = open
+        .values()
+        .flat_map(SetRecord::open_files)
+        .flat_map(|file| file.effect.hashes())
+        .collect();
+    contents.retain(|hash, _| used.contains(hash));
 }
 
 pub(crate) fn document(record: &SetRecord) -> Result<Document, ApplyError> {

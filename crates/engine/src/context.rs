@@ -87,21 +87,35 @@ fn root_listing(turn: &Turn) -> Option<ContextSource> {
     })
 }
 
+/// Events read at a time when a session's end is looked at.
+const PAGE: usize = 32;
+
 /// The model must know what became of its proposals, or it would build on changes that are not there.
 fn decisions(turn: &Turn) -> Result<Option<ContextSource>, RuntimeError> {
-    let page = turn.rooms.store.session_events(&turn.session.id)?;
     let mut latest: Vec<(String, String)> = Vec::new();
-    for event in page.events.iter().rev() {
-        match &event.body {
-            EventBody::TurnCompleted { .. } => break,
-            EventBody::ChangeSetUpdated { change_set } => {
-                let id = change_set.id.to_string();
-                if !latest.iter().any(|(known, _)| *known == id) {
-                    latest.push((id, decision_words(change_set)));
+    let mut before = u64::MAX;
+    // Backwards from the end: what a turn costs must not grow with the session.
+    'pages: loop {
+        let page = turn
+            .rooms
+            .store
+            .session_events_before(&turn.session.id, before, PAGE)?;
+        for event in page.events.iter().rev() {
+            match &event.body {
+                EventBody::TurnCompleted { .. } => break 'pages,
+                EventBody::ChangeSetUpdated { change_set } => {
+                    let id = change_set.id.to_string();
+                    if !latest.iter().any(|(known, _)| *known == id) {
+                        latest.push((id, decision_words(change_set)));
+                    }
                 }
+                _ => {}
             }
-            _ => {}
         }
+        if page.next == before {
+            break;
+        }
+        before = page.next;
     }
     if latest.is_empty() {
         return Ok(None);

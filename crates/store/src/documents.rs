@@ -72,6 +72,27 @@ impl Store {
         self.each_document(kind, |id, value| value.ok().map(|value| (id, value)))
     }
 
+    /// Those of [`documents`](Self::documents) that belong to a session. Others are not even parsed.
+    pub fn session_documents(
+        &self,
+        kind: &str,
+        session: &SessionId,
+    ) -> Result<Vec<(String, Value)>, StoreError> {
+        self.read(READ, |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, value FROM documents WHERE kind = ?1 AND session = ?2 ORDER BY id",
+            )?;
+            let mut rows = statement.query((kind, session.as_str()))?;
+            let mut taken = Vec::new();
+            while let Some(row) = rows.next()? {
+                if let Ok(value) = json(row.get_ref(1)?) {
+                    taken.push((row.get(0)?, value));
+                }
+            }
+            Ok(taken)
+        })
+    }
+
     /// The documents of a kind that [`documents`](Self::documents) leaves out.
     pub fn damaged_documents(&self, kind: &str) -> Result<Vec<DamagedDocument>, StoreError> {
         self.each_document(kind, |id, value| {

@@ -114,6 +114,26 @@ impl Store {
         )
     }
 
+    /// The newest events of one session that come before event `before`, at most `limit`, oldest first. `next` is the
+    /// number of the oldest one looked at: where to go on towards the beginning. For those who need a session's end
+    /// and not all of it; start with `u64::MAX`.
+    pub fn session_events_before(
+        &self,
+        id: &SessionId,
+        before: u64,
+        limit: usize,
+    ) -> Result<EventPage, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut page = self.page(
+            "SELECT seq, session, at, body FROM events WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3",
+            (id.as_str(), signed(before), limit),
+            before,
+        )?;
+        page.events.reverse();
+        page.damaged.reverse();
+        Ok(page)
+    }
+
     /// The number of the newest event; 0 when there is none.
     pub fn last_seq(&self) -> Result<u64, StoreError> {
         let database = self.database();

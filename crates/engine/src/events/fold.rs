@@ -1,6 +1,8 @@
 //! Folds events into the timeline a person sees. Pure; the screen's reducer gives the same result from the same
 //! events (shared fixtures). Replaying a log gives the same timeline byte for byte.
 
+use std::collections::HashMap;
+
 use protocol::{EventBody, EventEnvelope, ItemDelta, ItemId, ItemKind, TimelineItem};
 
 /// Bytes of a running command's output that the timeline holds; older text gives way and is counted.
@@ -9,6 +11,8 @@ pub const RUNNING_OUTPUT_LIMIT: usize = 64 * 1024;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     items: Vec<TimelineItem>,
+    /// Where each item is in `items`.
+    places: HashMap<ItemId, usize>,
 }
 
 impl Timeline {
@@ -35,7 +39,10 @@ impl Timeline {
             EventBody::ItemStarted { item } | EventBody::ItemCompleted { item } => {
                 match self.find(&item.id) {
                     Some(known) => *known = item.clone(),
-                    None => self.items.push(item.clone()),
+                    None => {
+                        self.places.insert(item.id.clone(), self.items.len());
+                        self.items.push(item.clone());
+                    }
                 }
             }
             EventBody::ItemDelta { item_id, delta } => {
@@ -55,7 +62,7 @@ impl Timeline {
     }
 
     fn find(&mut self, id: &ItemId) -> Option<&mut TimelineItem> {
-        self.items.iter_mut().rev().find(|item| item.id == *id)
+        self.items.get_mut(*self.places.get(id)?)
     }
 }
 

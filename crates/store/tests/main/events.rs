@@ -44,6 +44,36 @@ fn events_are_numbered_persisted_and_paged() {
 }
 
 #[test]
+fn a_session_is_read_backwards_from_its_end() {
+    let place = Place::new();
+    let store = place.open();
+    for number in 0..7 {
+        store
+            .append(
+                vec![event("a", number, note("x")), event("b", number, note("y"))],
+                Durability::Normal,
+            )
+            .unwrap();
+    }
+    place
+        .database(&store)
+        .execute("UPDATE events SET body = '{' WHERE seq = 9", [])
+        .unwrap();
+    let mut before = u64::MAX;
+    let mut pages = Vec::new();
+    loop {
+        let page = store.session_events_before(&session("a"), before, 3).unwrap();
+        if page.next == before {
+            break;
+        }
+        before = page.next;
+        let numbers: Vec<u64> = page.events.iter().map(|event| event.seq).collect();
+        pages.push((numbers, page.damaged.len()));
+    }
+    assert_eq!(pages, [(vec![11, 13], 1), (vec![3, 5, 7], 0), (vec![1], 0)]);
+}
+
+#[test]
 fn many_threads_get_numbers_without_gaps() {
     let place = Place::new();
     let store = place.open();
@@ -311,6 +341,11 @@ fn documents_change_together_and_a_damaged_one_is_named() {
         [("1".to_owned(), json!({"n": 1})), ("3".to_owned(), json!(3))]
     );
     assert_eq!(store.document("changeset", "2").unwrap(), None);
+    assert_eq!(
+        store.session_documents("changeset", &session("a")).unwrap(),
+        store.documents("changeset").unwrap()
+    );
+    assert_eq!(store.session_documents("changeset", &session("b")).unwrap(), []);
     assert_eq!(store.document("journal", "1").unwrap(), None);
 
     place
