@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub async fn run(common: Common, arguments: Changes) -> Result<Exit, RuntimeError> {
-    let (client, _events) = connect::client(common)?;
+    let client = connect::client(common).await?;
     match arguments.verb {
         ChangesVerb::List { json, session } => {
             let session_id = session.map(SessionId::from_text);

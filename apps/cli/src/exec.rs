@@ -21,7 +21,7 @@ use tokio::{
 
 use crate::{
     args::{Accept, ApprovalChoice, Common, Exec},
-    connect,
+    connect::{self, Connection, Ownership},
     exit::Exit,
     output, show,
 };
@@ -64,8 +64,7 @@ pub async fn run(common: Common, arguments: Exec) -> Result<Exit, RuntimeError> 
             accept: arguments.accept,
             json,
         };
-        let (client, events) = Client::in_process(connect::open(common)?);
-        Run::begin(client, events, interrupts, request).await
+        Run::begin(connect::connect(common).await?, interrupts, request).await
     };
     match begun.await {
         Ok(run) => run.finish().await,
@@ -96,7 +95,12 @@ pub async fn demonstrate(
         accept: Accept::All,
         json,
     };
-    Run::begin(client, events, Interrupts::listen()?, request)
+    let connection = Connection {
+        client,
+        events,
+        ownership: Ownership::Ours,
+    };
+    Run::begin(connection, Interrupts::listen()?, request)
         .await?
         .finish()
         .await
@@ -132,6 +136,7 @@ impl ResultLine {
 
 struct Run {
     client: Arc<Client>,
+    ownership: Ownership,
     interrupts: Interrupts,
     events: mpsc::Receiver<EventEnvelope>,
     session: SessionId,
@@ -152,13 +157,18 @@ struct TurnEnd {
 
 impl Run {
     async fn begin(
-        client: Client,
-        events: mpsc::Receiver<EventEnvelope>,
+        connection: Connection,
         interrupts: Interrupts,
         request: Request,
     ) -> Result<Self, RuntimeError> {
+        let Connection {
+            client,
+            events,
+            ownership,
+        } = connection;
         let hello = client.call(HelloParams {}).await?;
-        if !request.json {
+        // What a shared engine repaired was told where it was opened.
+        if !request.json && ownership == Ownership::Ours {
             hello.recovered.iter().for_each(|note| output::note(note));
         }
         let session = match request.session {
@@ -189,6 +199,7 @@ impl Run {
         };
         Ok(Self {
             client: Arc::new(client),
+            ownership,
             interrupts,
             events,
             session,
@@ -239,7 +250,9 @@ impl Run {
             duration_ms: end.duration_ms,
             error,
         };
-        self.client.call(ShutdownParams {}).await?;
+        if self.ownership == Ownership::Ours {
+            self.client.call(ShutdownParams {}).await?;
+        }
         self.printer.result(&line);
         Ok(exit)
     }

@@ -53,7 +53,7 @@ async fn run(arguments: Arguments) -> Exit {
         Verb::Settings(arguments) => settings::run(arguments),
         Verb::Doctor(arguments) => doctor::run(common, arguments),
         Verb::Demo(arguments) => demo::run(arguments).await,
-        Verb::Engine => engine_mode::run(common).await,
+        Verb::Engine(arguments) => engine_mode::run(common, arguments).await,
     };
     done.unwrap_or_else(|error| output::fatal(&error))
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 
 pub async fn run(common: Common, arguments: Sessions) -> Result<Exit, RuntimeError> {
-    let (client, _events) = connect::client(common)?;
+    let client = connect::client(common).await?;
     match arguments.verb {
         SessionsVerb::List { json } => {
             let sessions = client.call(SessionListParams {}).await?.sessions;

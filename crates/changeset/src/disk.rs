@@ -4,6 +4,8 @@
 //! between check and write cannot lead a write out of the workspace. It knows nothing of change sets; in what
 //! order steps are taken and what they mean is `apply`'s.
 
+pub(crate) mod entries;
+
 use std::{
     ffi::{OsStr, OsString},
     fs::File,

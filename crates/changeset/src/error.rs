@@ -177,6 +177,25 @@ pub enum ApplyError {
     Moved { path: String },
     #[error("{path} belongs to git itself and is never written")]
     Protected { path: String },
+    /// Of the user's own steps: something has the name already.
+    #[error("{path} already exists")]
+    Taken { path: String },
+    #[error("{path} does not exist")]
+    Missing { path: String },
+    #[error("a part of the path {path} is a file or a link, not a folder")]
+    UnderFile { path: String },
+    #[error("the workspace itself is not moved or deleted from within")]
+    WholeWorkspace,
+    #[error("{path} cannot be moved into itself")]
+    IntoItself { path: String },
+    #[error("{path} is a pipe, a socket or a device, which could not be brought back")]
+    Special { path: String },
+    /// More than a deletion keeps for undo.
+    #[error(
+        "{path} holds more than {} files or {} MB, which is more than a deletion keeps for undo",
+        crate::MAX_DELETED_FILES, crate::MAX_DELETED_BYTES / 1024 / 1024
+    )]
+    TooMuch { path: String },
     #[error("{0}")]
     Path(#[from] PathError),
     #[error("{path} could not be written: {reason}")]
@@ -230,6 +249,19 @@ impl From<ApplyError> for RuntimeError {
             ApplyError::Moved { .. } => with(ErrorCode::EditStale).action("Compare the two texts, then save again."),
             ApplyError::Protected { .. } => {
                 with(ErrorCode::PathProtected).action("Change repository settings with git itself.")
+            }
+            ApplyError::Taken { .. } => with(ErrorCode::PathExists).action("Choose another name."),
+            ApplyError::Missing { .. } => {
+                with(ErrorCode::PathNotFound).action("Look at the folder again; it may have changed.")
+            }
+            ApplyError::UnderFile { .. } => with(ErrorCode::PathNotADirectory).action("Choose another place."),
+            ApplyError::WholeWorkspace => {
+                with(ErrorCode::PathProtected).action("Close it, then move or delete its folder.")
+            }
+            ApplyError::IntoItself { .. } => with(ErrorCode::PathExists).action("Choose a place outside of it."),
+            ApplyError::Special { .. } => with(ErrorCode::FileIo).action("Remove it in a terminal."),
+            ApplyError::TooMuch { .. } => {
+                with(ErrorCode::FileTooLarge).action("Delete it in a terminal, where it cannot be undone.")
             }
             ApplyError::Path(error) => error.into(),
             ApplyError::Io { .. } => with(ErrorCode::FileIo).action("Check free space and permissions, then try again."),

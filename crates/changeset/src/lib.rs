@@ -33,10 +33,12 @@ mod review;
 mod save;
 mod set;
 mod show;
+mod sides;
 pub mod stage;
 mod transaction;
 mod undo;
 mod unified;
+mod user;
 
 pub use disk::{MAX_FILE_BYTES, hash};
 pub use edit::{Mismatch, Replacement, ReplacementError};
@@ -46,3 +48,5 @@ pub use nearest::Nearest;
 pub use review::Applied;
 pub use save::Expected;
 pub use set::{ChangeSets, DEFAULT_SNAPSHOT_BUDGET, OpenError};
+pub use sides::Sides;
+pub use user::{MAX_DELETED_BYTES, MAX_DELETED_FILES, UserStep};

@@ -11,9 +11,13 @@ use store::Durability;
 use crate::{
     ChangeSets,
     error::ApplyError,
-    record::{CHANGE_SET, JOURNAL, SNAPSHOT, SetRecord, Snapshot},
+    record::{CHANGE_SET, JOURNAL, SNAPSHOT, SetRecord, Snapshot, USER_STEP},
     review::snapshot_document,
+    user::{self, UserStepRecord},
 };
+
+/// Steps of the user in the tree that can be taken back; older ones go.
+const KEPT_USER_STEPS: usize = 200;
 
 impl ChangeSets {
     /// Drops the oldest snapshots until the rest takes at most `budget_bytes`, and removes contents nothing refers to
@@ -40,8 +44,18 @@ impl ChangeSets {
                 dropped.push(snapshot_document(&snapshot)?);
             }
         }
+        let snapshots_dropped = dropped.len();
+        let mut steps = self.store().documents(USER_STEP)?;
+        // Ids sort by time.
+        let old_steps = steps.len().saturating_sub(KEPT_USER_STEPS);
+        dropped.extend(steps.drain(..old_steps).map(|(id, _)| user::removal(&id)));
         if dropped.is_empty() {
             return Ok(0);
+        }
+        for (id, value) in steps {
+            let step: UserStepRecord = serde_json::from_value(value)
+                .map_err(|error| ApplyError::Internal(format!("the step {id} cannot be read: {error}")))?;
+            live.extend(step.hashes().cloned());
         }
         for (id, value) in self.store().documents(CHANGE_SET)? {
             // A record that cannot be read may need any content: then nothing is removed.
@@ -53,6 +67,6 @@ impl ChangeSets {
         self.store().put_documents(&dropped, Durability::Full)?;
         self.store().collect_garbage(&live, 0)?;
         drop(state);
-        Ok(dropped.len())
+        Ok(snapshots_dropped)
     }
 }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const CHANGE_SET: &str = "changeset";
 pub(crate) const SNAPSHOT: &str = "snapshot";
 pub(crate) const JOURNAL: &str = "journal";
+pub(crate) const USER_STEP: &str = "userstep";
 
 /// A real path relative to the workspace root. Names that are not UTF-8 are stored as their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

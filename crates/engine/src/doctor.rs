@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::{OpenError, Store};
 use workspace::{Workspace, git};
 
-use crate::{EngineConfig, engine::provider_settings};
+use crate::{EngineConfig, models::provider_settings};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

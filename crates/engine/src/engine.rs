@@ -10,7 +10,6 @@ use std::{
 
 use changeset::ChangeSets;
 use protocol::{ErrorCode, EventBody, Millis, RuntimeError, SessionId, request::Request};
-use provider::{Gateway, ProviderSettings, presets};
 use serde_json::Value;
 use store::{
     DataHome, Durability, Redactor, Store,
@@ -21,6 +20,9 @@ use workspace::{Breadth, Workspace};
 
 use crate::{
     events::{EventSink, Subscription},
+    models::Models,
+    notices::Notices,
+    paths::PathCache,
     requests,
     rooms::Rooms,
     session::{Session, recovery},
@@ -42,6 +44,10 @@ impl Environment {
         self.0.get(name).map(String::as_str)
     }
 
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     pub fn variables(&self) -> impl Iterator<Item = (OsString, OsString)> + '_ {
         self.0.iter().map(|(name, value)| (name.into(), value.into()))
     }
@@ -51,12 +57,6 @@ impl Environment {
         variables.insert(name.to_owned(), value.to_owned());
         Self(Arc::new(variables))
     }
-}
-
-/// The provider and model a turn uses.
-pub(crate) struct Chosen {
-    pub provider: String,
-    pub model: String,
 }
 
 pub struct EngineConfig {
@@ -78,8 +78,7 @@ pub struct Engine {
 struct Inner {
     rooms: Arc<Rooms>,
     recovered: Vec<String>,
-    providers: ProviderSettings,
-    default_model: Option<String>,
+    notices: Notices,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
     turns: Mutex<JoinSet<()>>,
 }
@@ -89,17 +88,10 @@ impl Engine {
     pub fn open(config: EngineConfig) -> Result<Self, RuntimeError> {
         let opened = std::time::Instant::now();
         // Read first: bad settings are told before anything is created.
-        let settings = config.home.settings()?;
-        let providers = provider_settings(&config.home)?;
+        let models = Models::open(config.home.clone(), config.environment.clone())?;
         let workspace = Workspace::open(&config.workspace, config.breadth)?;
         let (store, mut recovered) = Store::open(&config.home, workspace.root(), config.lock_wait)?;
-        let variables = config.environment.clone();
-        let lookup = move |name: &str| variables.get(name).map(str::to_owned);
-        let configs = presets::resolve_all(&providers, &lookup);
-        let keys = configs
-            .iter()
-            .filter_map(|provider| lookup(provider.key_variable.as_deref()?));
-        let redactor = Redactor::new(keys);
+        let redactor = Redactor::new(models.secrets());
         let log = Log::new(&config.home, redactor.clone());
         let sink = EventSink::new(store.clone(), redactor, log, now);
         let (changes, mended) = ChangeSets::open(store.clone(), workspace.clone())?;
@@ -130,15 +122,17 @@ impl Engine {
             workspace,
             workspace_name,
             changes,
-            gateway: Gateway::new(configs),
+            models,
+            home: config.home,
             environment: config.environment,
+            paths: Arc::default(),
         };
+        let notices = Notices::new(rooms.paths.clone());
         Ok(Self {
             inner: Arc::new(Inner {
                 rooms: Arc::new(rooms),
                 recovered,
-                providers,
-                default_model: settings.default_model,
+                notices,
                 sessions: Mutex::default(),
                 turns: Mutex::default(),
             }),
@@ -180,21 +174,18 @@ impl Engine {
         &self.inner.recovered
     }
 
-    /// The provider and model of a turn, with everything checked that can be known before the first request.
-    pub(crate) fn choose_model(
-        &self,
-        provider: Option<String>,
-        model: Option<String>,
-    ) -> Result<Chosen, RuntimeError> {
-        let environment = &self.inner.rooms.environment;
-        let lookup = |name: &str| environment.get(name).map(str::to_owned);
-        let provider = provider.unwrap_or_else(|| presets::default_provider(&self.inner.providers, &lookup));
-        let config = presets::resolve(&provider, &self.inner.providers, &lookup)?;
-        self.inner.rooms.gateway.check(&provider)?;
-        let model = model
-            .or_else(|| self.inner.default_model.clone())
-            .unwrap_or(config.model);
-        Ok(Chosen { provider, model })
+    /// What is told to all clients and not kept.
+    pub(crate) fn notices(&self) -> &Notices {
+        &self.inner.notices
+    }
+
+    pub(crate) fn paths(&self) -> &PathCache {
+        &self.inner.rooms.paths
+    }
+
+    /// We changed files ourselves, so nobody need tell us.
+    pub(crate) fn files_changed(&self) {
+        self.inner.rooms.paths.forget();
     }
 
     /// The live session, loaded when this is its first use.
@@ -229,33 +220,6 @@ impl Engine {
     pub(crate) fn log_failure(&self, what: &str, error: &RuntimeError) {
         self.inner.rooms.log_failure(what, error);
     }
-}
-
-/// What the settings say of providers.
-pub(crate) fn provider_settings(home: &DataHome) -> Result<ProviderSettings, RuntimeError> {
-    let settings = home.settings()?;
-    let mut providers = BTreeMap::new();
-    for (id, entry) in settings.providers {
-        providers.insert(
-            id.clone(),
-            serde_json::from_value(entry).map_err(|error| bad_provider(&id, &error))?,
-        );
-    }
-    Ok(ProviderSettings {
-        default_provider: settings.default_provider,
-        providers,
-    })
-}
-
-fn bad_provider(id: &str, error: &serde_json::Error) -> RuntimeError {
-    RuntimeError::new(
-        ErrorCode::SettingsInvalid,
-        format!("The settings of the provider {id} cannot be used."),
-    )
-    .because(error)
-    .action(format!(
-        "Correct them with `vibe-coder settings set providers.{id}.…`, or in settings.json."
-    ))
 }
 
 fn now() -> Millis {

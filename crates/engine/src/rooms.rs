@@ -1,13 +1,14 @@
 //! The rooms an engine works with, opened once and shared by its sessions and turns.
 
+use std::sync::Arc;
+
 use changeset::ChangeSets;
 use prompt::TokenBudgetManager;
 use protocol::{RuntimeError, Usage};
-use provider::Gateway;
-use store::{Store, log::LogEvent};
+use store::{DataHome, Store, log::LogEvent};
 use workspace::Workspace;
 
-use crate::events::EventSink;
+use crate::{events::EventSink, models::Models, paths::PathCache};
 
 /// Tokens an answer may have. Within what every current model of the supported families allows.
 pub const MAX_OUTPUT_TOKENS: u32 = 8_192;
@@ -21,9 +22,11 @@ pub struct Rooms {
     /// The folder's own name, for prompts and titles.
     pub workspace_name: String,
     pub changes: ChangeSets,
-    pub gateway: Gateway,
+    pub models: Models,
+    pub home: DataHome,
     /// The environment this process started with, read once.
     pub environment: crate::Environment,
+    pub paths: Arc<PathCache>,
 }
 
 impl Rooms {
@@ -33,7 +36,8 @@ impl Rooms {
 
     /// Absent where the price is not known: no figure is better than a wrong one.
     pub fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<f64> {
-        let prices = self.gateway.facts(provider, model).prices?;
+        let gateway = self.models.gateway();
+        let prices = gateway.facts(provider, model).prices?;
         Some(provider::cost(usage, &prices))
     }
 

@@ -20,12 +20,33 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::Engine;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Engine, notices::Listener};
 
 /// Longest request line. A message with a large paste is far below it.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
 /// Frames waiting for a slow reader; beyond that the sender waits, and events wait in the log.
 const OUTGOING: usize = 256;
+
+/// What the end of a conversation means for the engine.
+#[derive(Clone, Debug)]
+pub enum Conversation {
+    /// It is the engine's only one: what is still running at its end is cancelled.
+    Only,
+    /// One of several: its end cancels nothing. It is ended from here when `closing` is cancelled.
+    Shared { closing: CancellationToken },
+}
+
+/// Why a conversation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    ByClient,
+    /// The client asked for the engine's end.
+    OnRequest,
+    /// The engine is closing.
+    ByEngine,
+}
 
 /// Serves one client until it closes its side or asks for shutdown. What is still running then is cancelled.
 pub async fn serve(
@@ -33,19 +54,42 @@ pub async fn serve(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> Result<(), RuntimeError> {
+    converse(engine, input, output, Conversation::Only)
+        .await
+        .map(drop)
+}
+
+/// Serves one client, as its conversation says.
+pub async fn converse(
+    engine: Engine,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin + Send + 'static,
+    conversation: Conversation,
+) -> Result<Ended, RuntimeError> {
     let (frames, outgoing) = mpsc::channel(OUTGOING);
     let writer = tokio::spawn(write_frames(output, outgoing));
-    let mut tasks = JoinSet::new();
+    let mut answers = JoinSet::new();
+    let mut forwarding = JoinSet::new();
+    let client = engine.notices().client();
+    forwarding.spawn(forward_notices(engine.notices().listen(), frames.clone()));
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
-    loop {
+    let closing = match &conversation {
+        Conversation::Only => CancellationToken::new(),
+        Conversation::Shared { closing } => closing.clone(),
+    };
+    let ended = loop {
         line.clear();
-        let read = (&mut input).take(MAX_LINE).read_until(b'\n', &mut line).await;
+        let mut limited = (&mut input).take(MAX_LINE);
+        let read = tokio::select! {
+            read = limited.read_until(b'\n', &mut line) => read,
+            () = closing.cancelled() => break Ended::ByEngine,
+        };
         match read {
-            Ok(0) => break,
+            Ok(0) => break Ended::ByClient,
             Err(error) => {
                 engine.log_failure("wire.read", &RuntimeError::internal(error));
-                break;
+                break Ended::ByClient;
             }
             Ok(_) => {}
         }
@@ -60,39 +104,78 @@ pub async fn serve(
                 id,
                 request: Request::EventsSubscribe(params),
             }) => {
-                let _ = frames
-                    .send(reply(id, Ok(Value::Object(Default::default()))))
-                    .await;
-                tasks.spawn(forward_events(engine.clone(), params.from_seq, frames.clone()));
+                let _ = frames.send(reply(id, Ok(done()))).await;
+                forwarding.spawn(forward_events(engine.clone(), params.from_seq, frames.clone()));
+            }
+            Ok(RequestFrame {
+                id,
+                request: Request::FilesWatch(params),
+            }) => {
+                let (engine, frames) = (engine.clone(), frames.clone());
+                // In its place: a later list must not be overtaken by an earlier one.
+                let shown = tokio::task::spawn_blocking(move || {
+                    let workspace = &engine.rooms().workspace;
+                    engine.notices().show(workspace, client, &params.folders)
+                })
+                .await
+                .map_err(RuntimeError::internal)
+                .flatten();
+                let (answer, notice) = match shown {
+                    Ok(notice) => (Ok(done()), notice),
+                    Err(error) => (Err(error), None),
+                };
+                let _ = frames.send(reply(id, answer)).await;
+                if let Some(notice) = notice {
+                    let _ = frames.send(EngineFrame::Notice { notice }).await;
+                }
             }
             Ok(RequestFrame {
                 id,
                 request: Request::Shutdown(_),
             }) => {
                 engine.shutdown().await;
-                let _ = frames
-                    .send(reply(id, Ok(Value::Object(Default::default()))))
-                    .await;
-                break;
+                let _ = frames.send(reply(id, Ok(done()))).await;
+                break Ended::OnRequest;
             }
             Ok(RequestFrame { id, request }) => {
                 let (engine, frames) = (engine.clone(), frames.clone());
                 // Each in its own task: a cancel must not wait behind an accept of many files.
-                tasks.spawn(async move {
+                answers.spawn(async move {
                     let answer = engine.handle(request).await;
                     let _ = frames.send(reply(id, answer)).await;
                 });
             }
         }
-        while tasks.try_join_next().is_some() {}
+        while answers.try_join_next().is_some() {}
+    };
+    engine.notices().forget(client);
+    match conversation {
+        Conversation::Only => {
+            engine.shutdown().await;
+            answers.abort_all();
+        }
+        // What was asked for is done, also when nobody waits for the answer any more.
+        Conversation::Shared { .. } => {}
     }
-    engine.shutdown().await;
-    tasks.abort_all();
-    while tasks.join_next().await.is_some() {}
+    while answers.join_next().await.is_some() {}
+    forwarding.abort_all();
+    while forwarding.join_next().await.is_some() {}
     drop(frames);
     match writer.await {
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(ended),
         Err(error) => Err(RuntimeError::internal(error)),
+    }
+}
+
+fn done() -> Value {
+    Value::Object(Default::default())
+}
+
+async fn forward_notices(mut notices: Listener, frames: mpsc::Sender<EngineFrame>) {
+    while let Some(notice) = notices.next().await {
+        if frames.send(EngineFrame::Notice { notice }).await.is_err() {
+            return;
+        }
     }
 }
 
@@ -175,9 +258,21 @@ async fn forward_events(engine: Engine, from_seq: u64, frames: mpsc::Sender<Engi
             Ok(None) => return,
             Err(error) => {
                 engine.log_failure("events.read", &error);
+                // Whoever waits for an event must learn that none comes.
+                let _ = frames.send(EngineFrame::Reply(events_end(error))).await;
                 return;
             }
         }
+    }
+}
+
+/// The reply to no request that ends the events of a conversation.
+fn events_end(error: RuntimeError) -> ReplyFrame {
+    ReplyFrame {
+        id: None,
+        ok: false,
+        data: None,
+        error: Some(error),
     }
 }
 
@@ -204,6 +299,7 @@ pub struct Client {
     next_id: AtomicU64,
     outgoing: mpsc::Sender<RequestFrame>,
     waiting: Arc<Mutex<HashMap<u64, oneshot::Sender<ReplyFrame>>>>,
+    failure: Arc<Mutex<Option<RuntimeError>>>,
 }
 
 impl Client {
@@ -215,13 +311,20 @@ impl Client {
         let (outgoing, requests) = mpsc::channel(OUTGOING);
         let (event_sender, events) = mpsc::channel(OUTGOING);
         let waiting = Arc::new(Mutex::new(HashMap::new()));
+        let failure = Arc::default();
         tokio::spawn(send_requests(output, requests));
-        tokio::spawn(receive_frames(input, event_sender, waiting.clone()));
+        tokio::spawn(receive_frames(
+            input,
+            event_sender,
+            waiting.clone(),
+            Arc::clone(&failure),
+        ));
         (
             Self {
                 next_id: AtomicU64::new(1),
                 outgoing,
                 waiting,
+                failure,
             },
             events,
         )
@@ -234,6 +337,14 @@ impl Client {
         tokio::spawn(serve(engine, engine_input, engine_output));
         let (input, output) = tokio::io::split(ours);
         Self::connect(input, output)
+    }
+
+    /// Why the events ended, where the engine has said so.
+    pub fn failure(&self) -> Option<RuntimeError> {
+        self.failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub async fn call<M: Method>(&self, params: M) -> Result<M::Result, RuntimeError>
@@ -282,13 +393,25 @@ async fn receive_frames(
     input: impl AsyncRead + Unpin,
     events: mpsc::Sender<EventEnvelope>,
     waiting: Arc<Mutex<HashMap<u64, oneshot::Sender<ReplyFrame>>>>,
+    failure: Arc<Mutex<Option<RuntimeError>>>,
 ) {
+    let mut events = Some(events);
     let mut lines = BufReader::new(input).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         match serde_json::from_str(&line) {
             Ok(EngineFrame::Event { event }) => {
                 // A client that stopped listening still gets its replies.
-                let _ = events.send(*event).await;
+                if let Some(events) = &events {
+                    let _ = events.send(*event).await;
+                }
+            }
+            Ok(EngineFrame::Reply(ReplyFrame {
+                id: None,
+                error: Some(error),
+                ..
+            })) => {
+                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                events = None;
             }
             Ok(EngineFrame::Reply(reply)) => {
                 let sender = reply
@@ -298,7 +421,8 @@ async fn receive_frames(
                     let _ = sender.send(reply);
                 }
             }
-            Err(_) => {}
+            // A client of requests and events has no use for what is only true now.
+            Ok(EngineFrame::Notice { .. }) | Err(_) => {}
         }
     }
     // Dropping the senders tells every caller that the engine is gone.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{ChangeSetId, ChangeSetStatus, ContentHash, Millis, SessionId, SnapshotId, ToolCallId};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeSet {
     pub id: ChangeSetId,
@@ -33,6 +34,7 @@ impl ChangeSet {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeType {
     Create,
@@ -42,6 +44,7 @@ pub enum ChangeType {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum FileStatus {
     Pending,
@@ -51,6 +54,7 @@ pub enum FileStatus {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeSetFile {
     /// Relative to the workspace, `/` between parts; bytes that are not UTF-8 are shown as U+FFFD.
@@ -84,6 +88,7 @@ pub struct ChangeSetFile {
 
 /// One contiguous group of changed lines with its context. Hunks are numbered from 1 within their file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DiffHunk {
     pub number: u32,
@@ -96,6 +101,7 @@ pub struct DiffHunk {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum LineKind {
     Context,
@@ -104,6 +110,7 @@ pub enum LineKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DiffLine {
     pub kind: LineKind,
@@ -114,6 +121,7 @@ pub struct DiffLine {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum LineEnding {
     Lf,
@@ -123,6 +131,7 @@ pub enum LineEnding {
 
 /// What a user decides about: everything, one file, or one hunk of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", tag = "what")]
 pub enum Selection {
     All,

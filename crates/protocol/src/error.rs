@@ -7,6 +7,7 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal;)*) => {
         /// Every failure the product can report. The text form is stable; new kinds are added, none renamed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
         pub enum ErrorCode {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)*
         }
@@ -108,6 +109,17 @@ codes! {
     SettingsInvalid = "settings.invalid";
     ArtifactNotFound = "artifact.notFound";
 
+    /// The `Host` header names another server: a page of the web that reaches for this machine.
+    HostForbiddenHost = "host.forbiddenHost";
+    HostForbiddenOrigin = "host.forbiddenOrigin";
+    /// No token, or one that is not of this host.
+    HostUnauthorized = "host.unauthorized";
+    HostBusy = "host.busy";
+    ContextNotFound = "context.notFound";
+    /// The backend of a context does not start, or ends again and again.
+    ContextFailed = "context.failed";
+    ContextManifest = "context.manifest";
+
     RequestInvalid = "request.invalid";
     RequestUnknown = "request.unknown";
     UsageInvalid = "usage.invalid";
@@ -124,6 +136,7 @@ impl std::fmt::Display for ErrorCode {
 
 /// Whether the user's files differ from before the failed operation (the fourth question of §27).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", tag = "state", content = "paths")]
 pub enum FilesChanged {
     #[default]
@@ -136,6 +149,7 @@ pub enum FilesChanged {
 
 /// What failed, why likely, what to do, whether files changed, whether to retry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeError {
     pub code: ErrorCode,

@@ -9,6 +9,7 @@ use crate::{
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct EventEnvelope {
     pub context_id: ContextId,
@@ -21,6 +22,7 @@ pub struct EventEnvelope {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum EventBody {
     SessionStateChanged {
@@ -31,6 +33,9 @@ pub enum EventBody {
         reason: Option<String>,
     },
     SessionCreated {
+        title: String,
+    },
+    SessionRenamed {
         title: String,
     },
     TurnStarted {
@@ -76,6 +81,7 @@ pub enum EventBody {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum ItemDelta {
     /// More of an assistant's or a thinking text.
@@ -87,6 +93,7 @@ pub enum ItemDelta {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "result", rename_all = "camelCase")]
 pub enum TurnOutcome {
     Completed,

@@ -9,16 +9,19 @@ pub mod event;
 pub mod flags;
 pub mod ids;
 pub mod request;
+pub mod service;
 pub mod state;
 pub mod timeline;
 pub mod tool;
+#[cfg(test)]
+mod typescript;
 pub mod usage;
 
 pub use changes::{ChangeSet, ChangeSetFile, ChangeType, DiffHunk, DiffLine, FileStatus, LineKind};
 pub use error::{ErrorCode, FilesChanged, RuntimeError};
 pub use event::{EventBody, EventEnvelope, ItemDelta};
 pub use ids::*;
-pub use state::{ChangeSetStatus, CommandState, ProviderRequestState, SessionState, SessionStatus};
+pub use state::{ChangeSetStatus, CommandState, ContextState, ProviderRequestState, SessionState, SessionStatus};
 pub use timeline::{ItemKind, ItemStatus, TimelineItem};
 pub use tool::{ArtifactRef, ToolClass, ToolError, ToolId, ToolResult, ToolSchema};
 pub use usage::Usage;
@@ -28,6 +31,7 @@ pub type Millis = u64;
 
 /// The three modes a user can choose (§11.2). The mode shown is the mode enforced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Answers only: reads and read-only commands.

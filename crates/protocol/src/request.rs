@@ -4,9 +4,11 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+pub use crate::service::*;
 use crate::{
-    ApprovalId, ArtifactId, ChangeSet, ChangeSetId, ContextId, EventEnvelope, Millis, Mode, RuntimeError,
-    SessionId, SessionState, TimelineItem, TurnId, changes::Selection, timeline::ApprovalDecision,
+    ApprovalId, ArtifactId, ChangeSet, ChangeSetId, CommandId, ContextId, EventEnvelope, Millis, Mode,
+    RuntimeError, SessionId, SessionState, TimelineItem, TurnId, changes::Selection,
+    timeline::ApprovalDecision,
 };
 
 /// A request's name together with its parameter and result types.
@@ -19,6 +21,7 @@ macro_rules! methods {
     ($($(#[$doc:meta])* $variant:ident($params:ident) = $name:literal -> $result:ident;)*) => {
         /// Every request, as it arrives.
         #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
         #[serde(tag = "method", content = "params")]
         pub enum Request {
             $($(#[$doc])* #[serde(rename = $name)] $variant($params),)*
@@ -26,6 +29,11 @@ macro_rules! methods {
 
         impl Request {
             pub const METHODS: &[&str] = &[$($name),*];
+
+            #[cfg(test)]
+            pub(crate) fn declare(module: &mut crate::typescript::Module) {
+                $(module.method::<$params, $result>($name);)*
+            }
         }
 
         $(impl Method for $params {
@@ -63,11 +71,39 @@ methods! {
     ChangesRedo(ChangesRedoParams) = "changes/redo" -> ChangesResult;
     EventsSubscribe(EventsSubscribeParams) = "events/subscribe" -> Done;
     ArtifactRead(ArtifactReadParams) = "artifact/read" -> ArtifactReadResult;
+    /// Ends one running command of a turn; the turn goes on.
+    CommandStop(CommandStopParams) = "command/stop" -> Done;
+    SessionRename(SessionRenameParams) = "session/rename" -> Done;
+
+    FilesList(FilesListParams) = "files/list" -> FilesListResult;
+    FilesRead(FilesReadParams) = "files/read" -> FilesReadResult;
+    /// The user's own save, through the same atomic writer as an accept.
+    FilesSave(FilesSaveParams) = "files/save" -> FilesSaveResult;
+    /// Create, rename, move or delete by the user; undoable.
+    FilesChange(FilesChangeParams) = "files/change" -> FilesChangeResult;
+    FilesUndo(FilesUndoParams) = "files/undo" -> FilesChangeResult;
+    FilesFind(FilesFindParams) = "files/find" -> FilesFindResult;
+    FilesSearch(FilesSearchParams) = "files/search" -> FilesSearchResult;
+    /// Which folders a client shows, so that their changes are told to it as notices.
+    FilesWatch(FilesWatchParams) = "files/watch" -> Done;
+    GitStatus(GitStatusParams) = "git/status" -> GitStatusResult;
+    /// A file's content in the last commit, for decorations.
+    GitShow(GitShowParams) = "git/show" -> GitShowResult;
+    /// Before and proposed text of one file of a change set, for the diff editor.
+    ChangesFile(ChangesFileParams) = "changes/file" -> ChangesFileResult;
+
+    SettingsGet(SettingsGetParams) = "settings/get" -> SettingsValue;
+    SettingsSet(SettingsSetParams) = "settings/set" -> SettingsValue;
+    ProvidersList(ProvidersListParams) = "providers/list" -> ProvidersListResult;
+    /// What a client wants back after a crash: composer text, unsaved buffers, layout. Opaque to the engine.
+    UiLoad(UiLoadParams) = "ui/load" -> UiLoadResult;
+    UiSave(UiSaveParams) = "ui/save" -> Done;
     /// Ends running turns as cancelled and closes the store.
     Shutdown(ShutdownParams) = "engine/shutdown" -> Done;
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct RequestFrame {
     pub id: u64,
     #[serde(flatten)]
@@ -76,16 +112,25 @@ pub struct RequestFrame {
 
 /// One line from the engine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(untagged)]
 pub enum EngineFrame {
-    Event { event: Box<EventEnvelope> },
+    Event {
+        event: Box<EventEnvelope>,
+    },
+    /// What is true now and need not be kept: no number, not in the log, lost when nobody listens.
+    Notice {
+        notice: Notice,
+    },
     Reply(ReplyFrame),
 }
 
 /// §10.2. Exactly one of `data` and `error` is present, as `ok` says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReplyFrame {
-    /// The request's id; absent when the line could not be read far enough to find one.
+    /// The request's id; absent when the line could not be read far enough to find one, and in the error that ends
+    /// the events because the log can no longer be read or written.
     pub id: Option<u64>,
     pub ok: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,14 +139,18 @@ pub struct ReplyFrame {
     pub error: Option<RuntimeError>,
 }
 
+/// Types of the contract: camelCase, and a field nobody knows is refused.
 macro_rules! wire {
     ($($(#[$doc:meta])* pub struct $name:ident { $($(#[$fdoc:meta])* $field:ident: $ty:ty,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub struct $name { $($(#[$fdoc])* pub $field: $ty,)* }
     )*};
 }
+
+pub(crate) use wire;
 
 wire! {
     pub struct HelloParams {}
@@ -116,6 +165,7 @@ wire! {
 
     pub struct SessionStartParams {
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         title: Option<String>,
     }
     pub struct SessionStarted {
@@ -145,6 +195,8 @@ wire! {
     pub struct SessionShowResult {
         session: SessionSummary,
         timeline: Vec<TimelineItem>,
+        /// The newest event that `timeline` contains: a client that follows events adds only later ones to it.
+        last_seq: u64,
         change_sets: Vec<ChangeSet>,
         /// Damaged records that were left out, in words.
         notes: Vec<String>,
@@ -153,6 +205,7 @@ wire! {
     pub struct SessionSearchParams {
         query: String,
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         limit: Option<u32>,
     }
     pub struct SessionSearchResult {
@@ -177,16 +230,21 @@ wire! {
         session_id: SessionId,
         text: String,
         #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
         mode: Mode,
         /// The configured default when absent.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         provider: Option<String>,
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         model: Option<String>,
         #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
         approvals: Approvals,
         /// Milliseconds after which the turn is ended as failed.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         timeout_ms: Option<u64>,
     }
     pub struct TurnAccepted {
@@ -203,6 +261,7 @@ wire! {
 
     pub struct ChangesListParams {
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         session_id: Option<SessionId>,
     }
     pub struct ChangesListResult {
@@ -211,6 +270,7 @@ wire! {
     pub struct ChangesShowParams {
         /// The newest open one when absent.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         id: Option<ChangeSetId>,
     }
     pub struct ChangesShowResult {
@@ -220,23 +280,28 @@ wire! {
     }
     pub struct ChangesDecideParams {
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         id: Option<ChangeSetId>,
         selection: Selection,
     }
     pub struct ChangesRejectParams {
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         id: Option<ChangeSetId>,
         selection: Selection,
     }
     pub struct ChangesUndoParams {
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         id: Option<ChangeSetId>,
         /// Only say which files would be written and what would not be taken back.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
         dry_run: bool,
     }
     pub struct ChangesRedoParams {
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         id: Option<ChangeSetId>,
     }
     pub struct ChangesResult {
@@ -254,9 +319,11 @@ wire! {
     pub struct ArtifactReadParams {
         id: ArtifactId,
         #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
         offset: u64,
         /// At most 1 MiB, which is also the default.
         #[serde(default)]
+        #[cfg_attr(test, ts(optional = nullable))]
         max_bytes: Option<u64>,
     }
     pub struct ArtifactReadResult {
@@ -266,12 +333,21 @@ wire! {
         next_offset: u64,
     }
 
+    pub struct CommandStopParams {
+        command_id: CommandId,
+    }
+    pub struct SessionRenameParams {
+        session_id: SessionId,
+        title: String,
+    }
+
     pub struct ShutdownParams {}
     pub struct Done {}
 }
 
 /// What becomes of a call that needs a person. A hard block is never lifted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Approvals {
     /// Refused, with the reason told to the model.

@@ -7,6 +7,7 @@ macro_rules! states {
     ($($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* })*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
         pub enum $name {
             $($(#[$vdoc])* #[serde(rename = $text)] $variant,)*
         }
@@ -83,6 +84,18 @@ states! {
         Rejected = "rejected",
         Conflicted = "conflicted",
         Restored = "restored",
+    }
+
+    /// A live context of the host: a process that serves one workspace or another backend.
+    ContextState {
+        Stopped = "stopped",
+        Starting = "starting",
+        Ready = "ready",
+        /// Ended because nobody used it; the next request starts it again.
+        Suspended = "suspended",
+        /// Not started again by itself; the reason is in the summary.
+        Failed = "failed",
+        Stopping = "stopping",
     }
 
     /// §51.4.

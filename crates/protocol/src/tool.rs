@@ -8,6 +8,7 @@ use crate::{ArtifactId, ErrorCode, Millis, ToolCallId};
 macro_rules! tools {
     ($($variant:ident = $name:literal, $class:ident;)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
         pub enum ToolId {
             $(#[serde(rename = $name)] $variant,)*
         }
@@ -33,6 +34,7 @@ macro_rules! tools {
 
 /// What a tool can do, which decides in which mode it is offered and whether calls run side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum ToolClass {
     /// No effect; runs concurrently with other reads.
@@ -62,6 +64,7 @@ tools! {
 
 /// A tool as a model is told of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ToolSchema {
     pub name: String,
     pub description: String,
@@ -71,6 +74,7 @@ pub struct ToolSchema {
 
 /// A stored file beside the event log: a whole command log, an exported diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactRef {
     pub id: ArtifactId,
@@ -79,6 +83,7 @@ pub struct ArtifactRef {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ArtifactKind {
     CommandLog,
@@ -93,6 +98,7 @@ pub enum ArtifactKind {
 
 /// Why a call did not do its work; `message` is also what the model reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolError {
     pub code: ErrorCode,
@@ -102,6 +108,7 @@ pub struct ToolError {
 
 /// §15.2. `content` is exactly the text the model is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     pub ok: bool,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Token counts of one or more model requests. `input` counts everything the model read, cached or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
     pub input: u64,

@@ -30,6 +30,11 @@ impl DataPath {
         DataPath(self.0.join(safe))
     }
 
+    /// The one folder of ours outside the data folder, which a socket's short address cannot reach.
+    pub(crate) fn for_sockets(folder: PathBuf) -> DataPath {
+        DataPath(folder)
+    }
+
     pub(crate) fn to_path_buf(&self) -> PathBuf {
         self.0.clone()
     }

@@ -146,7 +146,9 @@ fn rebuild(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<S
         });
         session.updated_at = session.updated_at.max(at);
         match json::<EventBody>(row.get_ref(1)?) {
-            Ok(EventBody::SessionCreated { title }) => session.title = title,
+            Ok(EventBody::SessionCreated { title } | EventBody::SessionRenamed { title }) => {
+                session.title = title
+            }
             Ok(EventBody::SessionStateChanged { to, .. }) => session.state = to,
             _ => {}
         }

@@ -203,6 +203,72 @@ pub fn diff(
     })
 }
 
+/// A file's content in the last commit, at most `max_bytes` of it; nothing where the commit does not have the file
+/// or it is larger.
+pub fn committed(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    max_bytes: usize,
+) -> Result<Option<Vec<u8>>, GitError> {
+    if path.is_root() {
+        return Ok(None);
+    }
+    let repository = Repository::open(workspace)?;
+    // `./` starts at the workspace, wherever it lies in the work tree.
+    let mut revision = OsString::from("HEAD:./");
+    revision.push(path.relative());
+    let found = repository.run(
+        &[
+            OsStr::new("rev-parse"),
+            "--verify".as_ref(),
+            "--quiet".as_ref(),
+            &revision,
+        ],
+        4096,
+    )?;
+    if !found.status.success() {
+        return Ok(None);
+    }
+    let object = OsStr::from_bytes(found.stdout.trim_ascii());
+    let kind = repository.checked(&[OsStr::new("cat-file"), "-t".as_ref(), object], 64)?;
+    if kind.stdout.trim_ascii() != b"blob" {
+        return Ok(None);
+    }
+    let blob = repository.checked(&[OsStr::new("cat-file"), "blob".as_ref(), object], max_bytes)?;
+    Ok((!blob.truncated).then_some(blob.stdout))
+}
+
+/// Folders whose files say that the repository's state changed, for who watches it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateFolders {
+    /// Of this work tree: `HEAD`, `index`.
+    pub own: PathBuf,
+    /// Of the repository: `refs`, `logs`, `packed-refs`. The same as `own` but for linked work trees.
+    pub common: PathBuf,
+}
+
+/// Where the repository around the workspace keeps its state. Runs nothing; absent where there is no repository.
+pub fn state_folders(workspace: &Workspace) -> Option<StateFolders> {
+    let pointed_to = |file: &Path, key: &str| {
+        let text = std::fs::read_to_string(file).ok()?;
+        let target = Path::new(text.trim().strip_prefix(key)?.trim()).to_owned();
+        Some(file.parent()?.join(target))
+    };
+    let own = workspace.root().ancestors().find_map(|folder| {
+        let dot_git = folder.join(".git");
+        if dot_git.is_dir() {
+            return Some(dot_git);
+        }
+        let metadata = std::fs::symlink_metadata(&dot_git).ok()?;
+        (metadata.is_file() && metadata.len() < 16 * 1024).then(|| pointed_to(&dot_git, "gitdir:"))?
+    })?;
+    let own = own.canonicalize().ok()?;
+    let common = pointed_to(&own.join("commondir"), "")
+        .and_then(|common| common.canonicalize().ok())
+        .unwrap_or_else(|| own.clone());
+    Some(StateFolders { own, common })
+}
+
 /// Makes the workspace a repository with the branch `main`. Only for workspaces the product itself has made.
 pub fn init(workspace: &Workspace) -> Result<(), GitError> {
     let args = ["init", "--quiet", "--initial-branch=main", "--template="];

@@ -17,6 +17,7 @@ mod scope;
 pub mod search;
 pub mod text;
 pub mod walk;
+pub mod watch;
 
 pub use overlay::{Overlay, OverlayEntry};
 pub use read::{FileBytes, LineRange, ReadError, ReadLimits, TextView, Truncation, read_bytes, read_text};
@@ -42,6 +43,30 @@ pub fn display_path(path: &std::path::Path) -> String {
     } else {
         shown.replace(std::path::MAIN_SEPARATOR, "/")
     }
+}
+
+/// A name for a list of one name a line: one with a line break, a tab or another control character is quoted as in
+/// JSON, so that it cannot be read as two entries and can be given back as it is shown.
+pub fn on_one_line(name: &str) -> std::borrow::Cow<'_, str> {
+    if !name.contains(char::is_control) {
+        return name.into();
+    }
+    let mut quoted = String::from("\"");
+    for character in name.chars() {
+        match character {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            control if control.is_control() => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(control)));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted.into()
 }
 
 /// A size for people: "512 bytes", "20.0 MB".

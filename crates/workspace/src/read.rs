@@ -5,6 +5,7 @@
 
 mod error;
 mod lines;
+mod view;
 
 use std::{io::Read, sync::Arc};
 
@@ -12,6 +13,7 @@ use protocol::ContentHash;
 
 pub use error::ReadError;
 pub(crate) use error::similar_names;
+pub use view::{END_BYTES, FileContent, FileForEditor, MAX_WHOLE_BYTES, whole_or_ends};
 
 use crate::{
     Overlay, OverlayEntry, WorkspacePath,
@@ -200,13 +202,13 @@ pub fn read_text(
     match open(path, overlay)? {
         Opened::Draft { bytes, mode } => {
             let size = bytes.len() as u64;
-            view(path, &*bytes, size, mode, Source::Draft, range, limits)
+            excerpt(path, &*bytes, size, mode, Source::Draft, range, limits)
         }
-        Opened::Disk { file, size, mode } => view(path, file, size, mode, Source::Disk, range, limits),
+        Opened::Disk { file, size, mode } => excerpt(path, file, size, mode, Source::Disk, range, limits),
     }
 }
 
-fn view(
+fn excerpt(
     path: &WorkspacePath,
     mut source_bytes: impl Read,
     size: u64,

@@ -109,6 +109,34 @@ impl Workspace {
         })
     }
 
+    /// As [`resolve`](Self::resolve), but a link at the end is not followed: the path of the entry itself, for who
+    /// renames or deletes it. Reading a link by such a path is refused.
+    pub fn resolve_entry(&self, path: impl AsRef<OsStr>) -> Result<WorkspacePath, PathError> {
+        let asked = path.as_ref();
+        if asked.as_bytes().contains(&0) {
+            return Err(PathError::Nul(asked.to_owned()));
+        }
+        let as_path = Path::new(asked);
+        let Some(name) = as_path.file_name() else {
+            return self.resolve(asked);
+        };
+        let parent = match as_path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => self.resolve(parent)?,
+            _ => self.top(),
+        };
+        let missing = std::fs::symlink_metadata(parent.absolute().join(name)).is_err();
+        let twin = missing.then(|| lossy_twin(&parent.absolute(), name)).flatten();
+        let name = twin.as_deref().and_then(Path::file_name).unwrap_or(name);
+        let relative = parent.relative().join(name);
+        let protected =
+            parent.protected || names_git(&relative) || lies_in_git_directory(&self.root, &relative);
+        Ok(WorkspacePath {
+            relative: relative.into(),
+            root: self.root.clone(),
+            protected,
+        })
+    }
+
     pub(crate) fn open_root(&self) -> io::Result<OwnedFd> {
         beneath::open_root(&self.root)
     }

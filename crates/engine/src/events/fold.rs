@@ -53,6 +53,7 @@ impl Timeline {
             }
             EventBody::SessionStateChanged { .. }
             | EventBody::SessionCreated { .. }
+            | EventBody::SessionRenamed { .. }
             | EventBody::TurnStarted { .. }
             | EventBody::TurnCompleted { .. }
             | EventBody::ChangeSetUpdated { .. }

@@ -7,8 +7,9 @@ use changeset::Applied;
 use protocol::{
     ChangeSet, ChangeSetId, ChangeSetStatus, ErrorCode, EventBody, RuntimeError, SessionState,
     request::{
-        ChangesDecideParams, ChangesListParams, ChangesListResult, ChangesRedoParams, ChangesRejectParams,
-        ChangesResult, ChangesShowParams, ChangesShowResult, ChangesUndoParams,
+        ChangesDecideParams, ChangesFileParams, ChangesFileResult, ChangesListParams, ChangesListResult,
+        ChangesRedoParams, ChangesRejectParams, ChangesResult, ChangesShowParams, ChangesShowResult,
+        ChangesUndoParams,
     },
 };
 use store::{Durability, log::LogEvent};
@@ -98,6 +99,14 @@ fn log(engine: &Engine, event: LogEvent) {
 
 fn written(applied: &Applied) -> u64 {
     applied.files_written.len() as u64
+}
+
+pub fn file(engine: &Engine, params: &ChangesFileParams) -> Result<ChangesFileResult, RuntimeError> {
+    let sides = engine.rooms().changes.sides(&params.id, &params.path)?;
+    Ok(ChangesFileResult {
+        before: sides.before,
+        after: sides.after,
+    })
 }
 
 /// The set that is named, or the newest one that waits for a decision.

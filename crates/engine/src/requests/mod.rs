@@ -2,8 +2,12 @@
 //! returns a typed result or a typed error.
 
 mod changes;
+mod files;
+mod git;
 mod sessions;
+mod settings;
 mod turns;
+mod ui;
 
 use protocol::{
     RuntimeError,
@@ -50,8 +54,45 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         Request::ArtifactRead(params) => {
             value(blocking(engine, move |engine| artifact(engine, &params)).await?)
         }
-        // These two belong to the connection; over any other door there is nothing to do.
-        Request::EventsSubscribe(_) | Request::Shutdown(_) => value(Done {}),
+        Request::ChangesFile(params) => {
+            value(blocking(engine, move |engine| changes::file(engine, &params)).await?)
+        }
+        Request::CommandStop(params) => value(turns::stop_command(engine, &params)?),
+        Request::SessionRename(params) => value(sessions::rename(engine, &params)?),
+        Request::FilesList(params) => {
+            value(blocking(engine, move |engine| files::list(engine, &params)).await?)
+        }
+        Request::FilesRead(params) => {
+            value(blocking(engine, move |engine| files::read(engine, &params)).await?)
+        }
+        Request::FilesSave(params) => {
+            value(blocking(engine, move |engine| files::save(engine, &params)).await?)
+        }
+        Request::FilesChange(params) => {
+            value(blocking(engine, move |engine| files::change(engine, &params)).await?)
+        }
+        Request::FilesUndo(params) => {
+            value(blocking(engine, move |engine| files::undo(engine, &params)).await?)
+        }
+        Request::FilesFind(params) => {
+            value(blocking(engine, move |engine| files::find(engine, &params)).await?)
+        }
+        Request::FilesSearch(params) => {
+            value(blocking(engine, move |engine| files::search(engine, &params)).await?)
+        }
+        Request::GitStatus(_) => value(blocking(engine, git::status).await?),
+        Request::GitShow(params) => value(blocking(engine, move |engine| git::show(engine, &params)).await?),
+        Request::SettingsGet(params) => {
+            value(blocking(engine, move |engine| settings::get(engine, &params)).await?)
+        }
+        Request::SettingsSet(params) => {
+            value(blocking(engine, move |engine| settings::set(engine, params)).await?)
+        }
+        Request::ProvidersList(_) => value(blocking(engine, |engine| engine.rooms().models.list()).await?),
+        Request::UiLoad(params) => value(blocking(engine, move |engine| ui::load(engine, &params)).await?),
+        Request::UiSave(params) => value(blocking(engine, move |engine| ui::save(engine, params)).await?),
+        // These belong to the connection; over any other door there is nothing to do.
+        Request::EventsSubscribe(_) | Request::FilesWatch(_) | Request::Shutdown(_) => value(Done {}),
     }
 }
 

@@ -3,8 +3,8 @@
 use protocol::{
     ChangeSet, ErrorCode, EventBody, RuntimeError, SessionId, SessionState,
     request::{
-        SessionExportResult, SessionHit, SessionListResult, SessionSearchParams, SessionSearchResult,
-        SessionShowResult, SessionStartParams, SessionStarted, SessionSummary,
+        Done, SessionExportResult, SessionHit, SessionListResult, SessionRenameParams, SessionSearchParams,
+        SessionSearchResult, SessionShowResult, SessionStartParams, SessionStarted, SessionSummary,
     },
 };
 use serde_json::json;
@@ -14,6 +14,7 @@ use crate::{Engine, events::Timeline};
 
 const DEFAULT_HITS: u32 = 20;
 const MAX_HITS: u32 = 200;
+const MAX_TITLE: usize = 200;
 /// What a session is called until its first message.
 pub const UNTITLED: &str = "New session";
 
@@ -49,6 +50,19 @@ pub fn list(engine: &Engine) -> Result<SessionListResult, RuntimeError> {
     })
 }
 
+pub fn rename(engine: &Engine, params: &SessionRenameParams) -> Result<Done, RuntimeError> {
+    let title = params.title.trim();
+    if title.is_empty() || title.chars().count() > MAX_TITLE {
+        return Err(RuntimeError::new(
+            ErrorCode::RequestInvalid,
+            format!("A session's name has between 1 and {MAX_TITLE} characters."),
+        )
+        .action("Choose another name."));
+    }
+    engine.session(&params.session_id)?.set_title(title)?;
+    Ok(Done {})
+}
+
 fn interrupted(row: &SessionRow) -> bool {
     row.settings
         .get("interrupted")
@@ -74,6 +88,7 @@ pub fn show(engine: &Engine, id: &SessionId) -> Result<SessionShowResult, Runtim
     Ok(SessionShowResult {
         session: summary(&row),
         timeline: Timeline::of(&page.events).into_items(),
+        last_seq: page.events.last().map_or(0, |event| event.seq),
         change_sets,
         notes: page.damaged.iter().map(ToString::to_string).collect(),
     })

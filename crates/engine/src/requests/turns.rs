@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use protocol::{
     ErrorCode, RuntimeError, SessionId, TurnId,
-    request::{ApprovalAnswerParams, Done, TurnAccepted, TurnSendParams},
+    request::{ApprovalAnswerParams, CommandStopParams, Done, TurnAccepted, TurnSendParams},
 };
 use tokio::sync::watch;
 
@@ -27,7 +27,7 @@ pub fn send(engine: &Engine, params: TurnSendParams) -> Result<TurnAccepted, Run
         );
     }
     let session = engine.session(&params.session_id)?;
-    let chosen = engine.choose_model(params.provider, params.model)?;
+    let chosen = engine.rooms().models.choose(params.provider, params.model)?;
     let request = TurnRequest {
         text: params.text,
         mode: params.mode,
@@ -77,6 +77,21 @@ pub async fn cancel(engine: &Engine, id: &SessionId) -> Result<Done, RuntimeErro
         let _ = turn.done.wait_for(|done| *done).await;
     }
     Ok(Done {})
+}
+
+/// The command's whole tree is ended; its turn goes on with what the command has printed so far.
+pub fn stop_command(engine: &Engine, params: &CommandStopParams) -> Result<Done, RuntimeError> {
+    match engine
+        .live_sessions()
+        .iter()
+        .any(|session| session.stop_command(&params.command_id))
+    {
+        true => Ok(Done {}),
+        false => Err(
+            RuntimeError::new(ErrorCode::RequestInvalid, "This command is not running.")
+                .action("It has ended, or has not started yet."),
+        ),
+    }
 }
 
 pub fn answer(engine: &Engine, params: &ApprovalAnswerParams) -> Result<Done, RuntimeError> {

@@ -11,7 +11,7 @@ use std::{
 
 pub use machine::SessionInput;
 use protocol::{
-    ApprovalId, ContentHash, ErrorCode, EventBody, RuntimeError, SessionId, SessionState,
+    ApprovalId, CommandId, ContentHash, ErrorCode, EventBody, RuntimeError, SessionId, SessionState,
     timeline::ApprovalDecision,
 };
 use store::{Durability, SessionRow, Store};
@@ -29,6 +29,8 @@ pub struct Session {
     /// The version of each file that the model last saw whole or in part. Judged by content, not by time (E09).
     seen: Mutex<HashMap<String, ContentHash>>,
     questions: Mutex<HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>>,
+    /// How to ask each running command to stop.
+    commands: Mutex<HashMap<CommandId, oneshot::Sender<()>>>,
 }
 
 #[derive(Clone)]
@@ -48,6 +50,7 @@ impl Session {
             turn: Mutex::default(),
             seen: Mutex::default(),
             questions: Mutex::default(),
+            commands: Mutex::default(),
         })
     }
 
@@ -116,6 +119,10 @@ impl Session {
 
     pub fn set_title(&self, title: &str) -> Result<(), RuntimeError> {
         let mut row = lock(&self.row);
+        let body = EventBody::SessionRenamed {
+            title: title.to_owned(),
+        };
+        self.sink.emit(Some(&self.id), body, Durability::Normal)?;
         row.title = title.to_owned();
         Ok(self.store.put_session(&row)?)
     }
@@ -142,6 +149,7 @@ impl Session {
     pub fn end_turn(&self) {
         *lock(&self.turn) = None;
         lock(&self.questions).clear();
+        lock(&self.commands).clear();
     }
 
     pub fn running(&self) -> Option<RunningTurn> {
@@ -186,6 +194,25 @@ impl Session {
         let (sender, receiver) = oneshot::channel();
         lock(&self.questions).insert(id, sender);
         receiver
+    }
+
+    /// Registers a running command; the receiver is told when a person wants it stopped.
+    pub fn command_runs(&self, id: CommandId) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        lock(&self.commands).insert(id, sender);
+        receiver
+    }
+
+    pub fn command_ended(&self, id: &CommandId) {
+        lock(&self.commands).remove(id);
+    }
+
+    /// Whether a command with this id was running.
+    pub fn stop_command(&self, id: &CommandId) -> bool {
+        match lock(&self.commands).remove(id) {
+            Some(sender) => sender.send(()).is_ok(),
+            None => false,
+        }
     }
 
     /// Whether a question with this id was waiting.

@@ -20,7 +20,7 @@ pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeEr
         provider: request.provider.clone(),
         model: request.model.clone(),
     };
-    let mut events = turn.rooms.gateway.stream(request, turn.cancel.clone());
+    let mut events = turn.rooms.models.gateway().stream(request, turn.cancel.clone());
     let mut open = OpenItem::new(turn, asked);
     let mut retry: Option<TimelineItem> = None;
     loop {

@@ -66,6 +66,10 @@ impl<'a> Card<'a> {
         })
     }
 
+    pub fn id(&self) -> &CommandId {
+        &self.command.command_id
+    }
+
     pub fn has_ended(&self) -> bool {
         self.command.state.is_terminal()
     }
@@ -129,14 +133,21 @@ impl<'a> Card<'a> {
         self.screen.push(bytes);
         self.waiting
             .push_str(&self.redacted.push(&self.screen.take_lines()));
-        let pause = if self.sent < LIVE_LIMIT { FLUSH_EVERY } else { TICK };
-        let due =
-            self.last_sent.elapsed() >= pause || (self.sent < LIVE_LIMIT && self.waiting.len() >= FLUSH_AT);
-        if self.waiting.is_empty() || !due {
-            self.forget_flood();
-            return Ok(());
-        }
+        let much = self.sent < LIVE_LIMIT && self.waiting.len() >= FLUSH_AT;
         self.forget_flood();
+        match self.flush_due() {
+            Some(due) if much || due <= Instant::now() => self.flush(),
+            _ => Ok(()),
+        }
+    }
+
+    /// When the output that waits is to be sent. A command that then falls silent does not push it out by itself.
+    pub fn flush_due(&self) -> Option<Instant> {
+        let pause = if self.sent < LIVE_LIMIT { FLUSH_EVERY } else { TICK };
+        (!self.waiting.is_empty()).then(|| self.last_sent + pause)
+    }
+
+    pub fn flush(&mut self) -> Result<(), RuntimeError> {
         let text = std::mem::take(&mut self.waiting);
         self.sent += text.len();
         self.last_sent = Instant::now();

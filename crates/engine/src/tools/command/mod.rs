@@ -117,19 +117,41 @@ async fn follow(
 ) -> Result<CommandEnd, RuntimeError> {
     let mut running = started?;
     let stop = running.stop_handle();
+    let mut asked_to_stop = turn.session.command_runs(card.id().clone());
     let mut cancelled = false;
+    let mut stoppable = true;
     loop {
+        let due = card.flush_due();
+        let flush = async {
+            match due {
+                Some(due) => tokio::time::sleep_until(due.into()).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
+            () = flush => card.flush()?,
             event = running.next() => match event {
                 Some(CommandEvent::Started { .. }) => card.running()?,
                 Some(CommandEvent::Output { bytes, .. }) => card.output(&bytes)?,
-                Some(CommandEvent::Ended(end)) => return Ok(*end),
+                Some(CommandEvent::Ended(end)) => {
+                    turn.session.command_ended(card.id());
+                    turn.rooms.paths.forget();
+                    return Ok(*end);
+                }
                 None => return Err(RuntimeError::internal("a command ended without saying how")),
             },
             () = turn.cancel.cancelled(), if !cancelled => {
                 cancelled = true;
                 card.stopping()?;
                 stop.cancel();
+            }
+            asked = &mut asked_to_stop, if stoppable => {
+                stoppable = false;
+                // Otherwise the session let go of it, which asks for nothing.
+                if asked.is_ok() {
+                    card.stopping()?;
+                    stop.stop();
+                }
             }
         }
     }
@@ -141,6 +163,9 @@ fn report(end: &CommandEnd, notes: &[String], place: &Place, log: ArtifactRef) -
     let status = match (end.exit_code, end.signal, end.outcome) {
         _ if end.state == protocol::CommandState::TimedOut => {
             format!("Ended at its time limit after {seconds:.0} s; it and everything it started was killed.")
+        }
+        _ if end.state == protocol::CommandState::Stopped => {
+            format!("The user stopped it after {seconds:.0} s.")
         }
         (Some(0), _, Ending::PartFailed) => {
             "Exit 0, but a part of it failed, so this is no success.".to_owned()

@@ -1,0 +1,676 @@
+// The wire contract, generated from crates/protocol. Do not edit: change the Rust types, then run
+// UPDATE_TYPES=1 cargo nextest run -p protocol
+
+export type ApprovalAnswerParams = { approvalId: ApprovalId, decision: ApprovalDecision, };
+
+export type ApprovalDecision = "allow" | "deny";
+
+export type ApprovalId = string;
+
+export type ApprovalItem = { approvalId: ApprovalId, toolCallId: ToolCallId, 
+/**
+ * The whole of what is asked for, for example the full command.
+ */
+request: string, 
+/**
+ * Why a person is asked.
+ */
+reason: string, decision?: ApprovalDecision | null, 
+/**
+ * Who decided and why: "denied: --approvals deny".
+ */
+decidedBecause?: string, };
+
+/**
+ * What becomes of a call that needs a person. A hard block is never lifted.
+ */
+export type Approvals = "deny" | "allow" | "ask";
+
+export type ArtifactId = string;
+
+export type ArtifactKind = "command_log" | "diff_patch" | "provider_trace" | "snapshot" | "diagnostic_report" | "prompt_trace" | "tool_output";
+
+export type ArtifactReadParams = { id: ArtifactId, offset?: number, 
+/**
+ * At most 1 MiB, which is also the default.
+ */
+maxBytes?: number | null, };
+
+export type ArtifactReadResult = { 
+/**
+ * Bytes of the artifact decoded for display; `size` counts the stored bytes.
+ */
+text: string, size: number, nextOffset: number, };
+
+/**
+ * A stored file beside the event log: a whole command log, an exported diff.
+ */
+export type ArtifactRef = { id: ArtifactId, kind: ArtifactKind, sizeBytes: number, };
+
+export type ChangeSet = { id: ChangeSetId, sessionId: SessionId, title: string, reason: string, createdAt: number, updatedAt: number, status: ChangeSetStatus, files: Array<ChangeSetFile>, 
+/**
+ * What the accept wrote, to be undone by; one per accept, newest last.
+ */
+snapshots: Array<SnapshotId>, sourceToolCallIds: Array<ToolCallId>, };
+
+export type ChangeSetFile = { 
+/**
+ * Relative to the workspace, `/` between parts; bytes that are not UTF-8 are shown as U+FFFD.
+ */
+path: string, changeType: ChangeType, oldPath?: string | null, status: FileStatus, 
+/**
+ * Unix permission bits before and after, where they differ or the file is created.
+ */
+beforeMode?: number | null, afterMode?: number | null, beforeContentHash?: ContentHash | null, afterContentHash?: ContentHash | null, added: number, deleted: number, 
+/**
+ * Content that is not shown as lines; such a file is accepted or rejected whole.
+ */
+binary: boolean, 
+/**
+ * The pending differences between what is on disk and what is proposed. Empty for binary files.
+ */
+hunks: Array<DiffHunk>, 
+/**
+ * Why the file cannot be accepted as it stands, in words.
+ */
+conflict?: string | null, 
+/**
+ * The command that made this change, when it was not an edit tool.
+ */
+byCommand?: string | null, };
+
+export type ChangeSetId = string;
+
+/**
+ * §51.3.
+ */
+export type ChangeSetStatus = "draft" | "proposed" | "pending_review" | "partially_accepted" | "accepted" | "rejected" | "conflicted" | "restored";
+
+export type ChangeType = "create" | "modify" | "delete" | "rename";
+
+export type ChangesDecideParams = { id?: ChangeSetId | null, selection: Selection, };
+
+export type ChangesFileParams = { id: ChangeSetId, path: string, };
+
+export type ChangesFileResult = { 
+/**
+ * Absent for a creation.
+ */
+before: string | null, 
+/**
+ * Absent for a deletion.
+ */
+after: string | null, };
+
+export type ChangesListParams = { sessionId?: SessionId | null, };
+
+export type ChangesListResult = { changeSets: Array<ChangeSet>, };
+
+export type ChangesRedoParams = { id?: ChangeSetId | null, };
+
+export type ChangesRejectParams = { id?: ChangeSetId | null, selection: Selection, };
+
+export type ChangesResult = { changeSet: ChangeSet, 
+/**
+ * Paths whose content on disk this changed.
+ */
+filesWritten: Array<string>, notes: Array<string>, };
+
+export type ChangesShowParams = { 
+/**
+ * The newest open one when absent.
+ */
+id?: ChangeSetId | null, };
+
+export type ChangesShowResult = { changeSet: ChangeSet, 
+/**
+ * The pending part as a unified diff.
+ */
+diff: string, };
+
+export type ChangesUndoParams = { id?: ChangeSetId | null, 
+/**
+ * Only say which files would be written and what would not be taken back.
+ */
+dryRun?: boolean, };
+
+export type CommandId = string;
+
+export type CommandItem = { commandId: CommandId, toolCallId: ToolCallId, 
+/**
+ * Exactly one command string, as it was run.
+ */
+command: string, 
+/**
+ * The directory it really ran in, relative to the workspace ("." for its root).
+ */
+cwd: string, state: CommandState, 
+/**
+ * "read-only", "approved for this run", or why it was refused.
+ */
+policyReason: string, 
+/**
+ * What the command could reach, in one line.
+ */
+isolation: string, exitCode?: number | null, signal?: number | null, durationMs?: number | null, 
+/**
+ * Head and tail of the output for the card, decoded for display.
+ */
+output?: string, 
+/**
+ * Bytes between head and tail that only the log has.
+ */
+omittedBytes: number, log?: ArtifactRef | null, 
+/**
+ * What else the reader must know: still-running children, a fallback directory, unkept changes.
+ */
+notes?: Array<string>, };
+
+/**
+ * §51.2.
+ */
+export type CommandState = "queued" | "awaiting_approval" | "starting" | "running" | "stopping" | "stopped" | "succeeded" | "failed" | "timed_out" | "cancelled";
+
+export type CommandStopParams = { commandId: CommandId, };
+
+/**
+ * The BLAKE3 hash of a content, in lowercase hex. Blobs and file versions are named by it.
+ */
+export type ContentHash = string;
+
+/**
+ * A live context of the shell; the coding engine of one workspace is one.
+ */
+export type ContextId = string;
+
+/**
+ * One contiguous group of changed lines with its context. Hunks are numbered from 1 within their file.
+ */
+export type DiffHunk = { number: number, 
+/**
+ * First line and count on each side, as in a unified diff header (1-based; 0 when the side is empty).
+ */
+oldStart: number, oldLines: number, newStart: number, newLines: number, lines: Array<DiffLine>, };
+
+export type DiffLine = { kind: LineKind, 
+/**
+ * The line without its ending, decoded for display.
+ */
+text: string, 
+/**
+ * "lf", "crlf" or "none": a change of only the ending must be visible.
+ */
+ending: LineEnding, };
+
+export type Done = Record<symbol, never>;
+
+/**
+ * One line from the engine.
+ */
+export type EngineFrame = { event: EventEnvelope, } | { notice: Notice, } | ReplyFrame;
+
+/**
+ * What an entry of a folder is.
+ */
+export type EntryKind = "folder" | "file" | "link" | "special";
+
+/**
+ * Every failure the product can report. The text form is stable; new kinds are added, none renamed.
+ */
+export type ErrorCode = "workspace.notFound" | "workspace.notADirectory" | "workspace.unreadable" | "workspace.tooWide" | "path.outside" | "path.notFound" | "path.exists" | "path.isDirectory" | "path.notADirectory" | "path.protected" | "file.binary" | "file.tooLarge" | "file.encoding" | "file.io" | "edit.notFound" | "edit.ambiguous" | "edit.stale" | "edit.noChange" | "patch.malformed" | "patch.rejected" | "changes.notFound" | "changes.notPending" | "changes.conflict" | "changes.nothingToUndo" | "changes.recovery" | "tool.unknown" | "tool.arguments" | "tool.failed" | "search.pattern" | "permission.mode" | "permission.denied" | "permission.blocked" | "command.spawn" | "command.failed" | "command.timeout" | "command.staging" | "git.missing" | "git.notARepository" | "git.failed" | "provider.unknown" | "provider.noKey" | "provider.auth" | "provider.modelUnknown" | "provider.rateLimited" | "provider.quota" | "provider.overloaded" | "provider.contextTooLong" | "provider.refused" | "provider.invalidRequest" | "provider.streamBroken" | "provider.outputLimit" | "provider.timeoutIdle" | "provider.timeoutTotal" | "provider.network" | "provider.tls" | "provider.proxy" | "provider.other" | "scenario.invalid" | "scenario.exhausted" | "session.notFound" | "session.busy" | "session.limit" | "session.timeout" | "session.damaged" | "session.illegalTransition" | "store.locked" | "store.corrupt" | "store.newer" | "store.full" | "store.io" | "settings.invalid" | "artifact.notFound" | "host.forbiddenHost" | "host.forbiddenOrigin" | "host.unauthorized" | "host.busy" | "context.notFound" | "context.failed" | "context.manifest" | "request.invalid" | "request.unknown" | "usage.invalid" | "cancelled" | "interrupted" | "internal";
+
+export type EventBody = { "type": "sessionStateChanged", from: SessionState, to: SessionState, 
+/**
+ * In words, where the transition needs one: "interrupted by a crash".
+ */
+reason?: string | null, } | { "type": "sessionCreated", title: string, } | { "type": "sessionRenamed", title: string, } | { "type": "turnStarted", turnId: TurnId, mode: Mode, provider: string, model: string, } | { "type": "itemStarted", item: TimelineItem, } | { "type": "itemDelta", itemId: ItemId, delta: ItemDelta, } | { "type": "itemCompleted", item: TimelineItem, } | { "type": "turnCompleted", turnId: TurnId, outcome: TurnOutcome, usage: Usage, cost?: number | null, durationMs: number, } | { "type": "changeSetUpdated", changeSet: ChangeSet, } | { "type": "usageUpdated", turnId: TurnId, requestId: ProviderRequestId, promptHash: string, estimatedInput: number, usage: Usage, } | { "type": "recovered", notes: Array<string>, };
+
+export type EventEnvelope = { contextId: ContextId, sessionId?: SessionId | null, 
+/**
+ * Counts from 1 without gaps within a context.
+ */
+seq: number, at: number, body: EventBody, };
+
+/**
+ * Replays events after `fromSeq`, then follows live.
+ */
+export type EventsSubscribeParams = { fromSeq: number, };
+
+/**
+ * One step of the user in the tree.
+ */
+export type FileOperation = { "what": "createFile", path: string, } | { "what": "createFolder", path: string, } | { "what": "rename", from: string, to: string, } | { "what": "delete", paths: Array<string>, };
+
+export type FileStatus = "pending" | "accepted" | "rejected" | "conflicted";
+
+/**
+ * How a file is shown.
+ */
+export type FileView = { "kind": "text", 
+/**
+ * Decoded, line endings as they are.
+ */
+text: string, 
+/**
+ * For example "utf-8", "utf-8-bom", "windows-1252".
+ */
+encoding: string, 
+/**
+ * "lf", "crlf", "mixed" or "none".
+ */
+endings: string, } | { "kind": "large", head: string, tail: string, omittedBytes: number, } | { "kind": "binary", what: string, };
+
+export type FilesChangeParams = { operation: FileOperation, };
+
+export type FilesChangeResult = { 
+/**
+ * For `files/undo`.
+ */
+undo: string, 
+/**
+ * Paths that changed.
+ */
+paths: Array<string>, notes: Array<string>, };
+
+/**
+ * Whether the user's files differ from before the failed operation (the fourth question of §27).
+ */
+export type FilesChanged = { "state": "none" } | { "state": "some", "paths": Array<string> } | { "state": "unknown" };
+
+export type FilesFindParams = { query: string, max?: number | null, };
+
+export type FilesFindResult = { found: Array<FoundPath>, };
+
+export type FilesListParams = { path: string, 
+/**
+ * At most this many; 2,000 when absent.
+ */
+max?: number | null, };
+
+/**
+ * Columns of equal length, folders first, each group by name.
+ */
+export type FilesListResult = { path: string, names: Array<string>, kinds: Array<EntryKind>, ignored: Array<boolean>, omitted: number, };
+
+export type FilesReadParams = { path: string, };
+
+export type FilesReadResult = { path: string, view: FileView, 
+/**
+ * What `files/save` expects. Of a large file, which cannot be saved, only good for noticing a change.
+ */
+contentHash: ContentHash, size: number, 
+/**
+ * Unix permission bits.
+ */
+mode: number, readOnly: boolean, };
+
+export type FilesSaveParams = { path: string, text: string, 
+/**
+ * The hash the text was loaded with; absent for a file that must not exist yet.
+ */
+expected?: ContentHash | null, 
+/**
+ * As read; the file keeps it. A character it cannot hold is refused.
+ */
+encoding: string, };
+
+export type FilesSaveResult = { contentHash: ContentHash, };
+
+/**
+ * Lines that match, in files that are not ignored. The pattern is a regular expression unless `literal`.
+ */
+export type FilesSearchParams = { pattern: string, literal?: boolean, ignoreCase?: boolean, globs?: Array<string>, };
+
+export type FilesSearchResult = { hits: Array<SearchHitLine>, 
+/**
+ * How much was searched, what was not and why.
+ */
+notes: Array<string>, };
+
+export type FilesUndoParams = { undo: string, };
+
+/**
+ * Replaces the folders this connection watches. Their content and the repository's state are told as notices.
+ */
+export type FilesWatchParams = { folders: Array<string>, };
+
+export type FoundPath = { path: string, 
+/**
+ * Indexes of the matched characters.
+ */
+positions: Array<number>, };
+
+/**
+ * A path that was changed in the index and again since is there twice, staged first.
+ */
+export type GitEntry = { path: string, letter: GitLetter, staged: boolean, };
+
+/**
+ * The letter a row of the tree shows for its state in git.
+ */
+export type GitLetter = "modified" | "added" | "deleted" | "renamed" | "untracked" | "conflicted";
+
+export type GitShowParams = { path: string, };
+
+export type GitShowResult = { 
+/**
+ * Absent when the last commit does not have the file or it is not text.
+ */
+text: string | null, };
+
+export type GitStatusParams = Record<symbol, never>;
+
+export type GitStatusResult = { 
+/**
+ * False where the workspace is no repository; then the rest is empty.
+ */
+repository: boolean, branch: string | null, ahead: number, behind: number, entries: Array<GitEntry>, };
+
+export type HelloParams = Record<symbol, never>;
+
+export type HelloResult = { version: string, contextId: ContextId, workspace: string, lastSeq: number, 
+/**
+ * What opening the workspace repaired, in words.
+ */
+recovered: Array<string>, };
+
+export type ItemDelta = { "kind": "text", text: string, } | { "kind": "output", text: string, } | { "kind": "command", state: CommandState, };
+
+export type ItemId = string;
+
+export type ItemStatus = "pending" | "running" | "succeeded" | "failed" | "cancelled";
+
+export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
+
+export type LineEnding = "lf" | "crlf" | "none";
+
+export type LineKind = "context" | "added" | "deleted";
+
+/**
+ * The three modes a user can choose (§11.2). The mode shown is the mode enforced.
+ */
+export type Mode = "ask" | "edit" | "agent";
+
+/**
+ * Something a client should look at again.
+ */
+export type Notice = { "type": "filesChanged", folders: Array<string>, files: Array<string>, } | { "type": "gitChanged" } | { "type": "watching", live: boolean, reason: string | null, } | { "type": "settingsChanged" };
+
+export type PlanStep = { text: string, status: ItemStatus, };
+
+/**
+ * One request to a model.
+ */
+export type ProviderRequestId = string;
+
+export type ProviderSummary = { id: string, family: string, 
+/**
+ * Used when a turn names none.
+ */
+isDefault: boolean, ready: boolean, 
+/**
+ * What is missing and what to do, when it is not ready.
+ */
+problem: string | null, baseUrl: string, models: Array<string>, keyVariable: string | null, };
+
+export type ProvidersListParams = Record<symbol, never>;
+
+export type ProvidersListResult = { providers: Array<ProviderSummary>, };
+
+/**
+ * §10.2. Exactly one of `data` and `error` is present, as `ok` says.
+ */
+export type ReplyFrame = { 
+/**
+ * The request's id; absent when the line could not be read far enough to find one, and in the error that ends
+ * the events because the log can no longer be read or written.
+ */
+id: number | null, ok: boolean, data?: JsonValue | null, error?: RuntimeError | null, };
+
+/**
+ * What failed, why likely, what to do, whether files changed, whether to retry.
+ */
+export type RuntimeError = { code: ErrorCode, 
+/**
+ * What failed, one plain sentence.
+ */
+message: string, 
+/**
+ * Why, as far as is known: the operating system's or the provider's own words.
+ */
+detail?: string | null, 
+/**
+ * Whether the user can go on with this session after acting.
+ */
+recoverable: boolean, 
+/**
+ * Whether the same request may simply be sent again.
+ */
+retryable: boolean, 
+/**
+ * The way out, one plain sentence.
+ */
+userAction?: string | null, filesChanged: FilesChanged, };
+
+export type SearchHitLine = { path: string, line: number, column: number, text: string, };
+
+/**
+ * What a user decides about: everything, one file, or one hunk of one file.
+ */
+export type Selection = { "what": "all" } | { "what": "file", path: string, } | { "what": "hunk", path: string, number: number, };
+
+export type SessionExportParams = { sessionId: SessionId, };
+
+export type SessionExportResult = { records: Array<JsonValue>, };
+
+export type SessionHit = { sessionId: SessionId, title: string, seq: number, 
+/**
+ * The matching text with `[` and `]` around the matches.
+ */
+snippet: string, };
+
+export type SessionId = string;
+
+export type SessionListParams = Record<symbol, never>;
+
+export type SessionListResult = { sessions: Array<SessionSummary>, };
+
+export type SessionRenameParams = { sessionId: SessionId, title: string, };
+
+export type SessionResumeParams = { sessionId: SessionId, };
+
+export type SessionSearchParams = { query: string, limit?: number | null, };
+
+export type SessionSearchResult = { hits: Array<SessionHit>, };
+
+export type SessionShowParams = { sessionId: SessionId, };
+
+export type SessionShowResult = { session: SessionSummary, timeline: Array<TimelineItem>, 
+/**
+ * The newest event that `timeline` contains: a client that follows events adds only later ones to it.
+ */
+lastSeq: number, changeSets: Array<ChangeSet>, 
+/**
+ * Damaged records that were left out, in words.
+ */
+notes: Array<string>, };
+
+export type SessionStartParams = { title?: string | null, };
+
+export type SessionStarted = { sessionId: SessionId, };
+
+/**
+ * §51.1.
+ */
+export type SessionState = "idle" | "preparing_context" | "planning" | "awaiting_plan_approval" | "executing" | "awaiting_tool_approval" | "applying_changes" | "verifying" | "repairing" | "awaiting_diff_review" | "accepted" | "rejected" | "complete" | "cancelling" | "cancelled" | "failed" | "retrying";
+
+export type SessionSummary = { id: SessionId, title: string, createdAt: number, updatedAt: number, state: SessionState, 
+/**
+ * The engine ended while a turn was running.
+ */
+interrupted: boolean, };
+
+export type SettingsGetParams = { 
+/**
+ * Dotted name; absent for all.
+ */
+key?: string | null, };
+
+export type SettingsSetParams = { key: string, 
+/**
+ * Null unsets.
+ */
+value: JsonValue, };
+
+export type SettingsValue = { value: JsonValue, };
+
+export type ShutdownParams = Record<symbol, never>;
+
+export type SnapshotId = string;
+
+export type SummaryItem = { filesChanged: Array<string>, commandsRun: number, usage: Usage, 
+/**
+ * In US dollars; absent where the model's price is not known.
+ */
+cost?: number | null, durationMs: number, 
+/**
+ * Things the reader should know: a repaired record, a limit reached.
+ */
+notes?: Array<string>, };
+
+export type TimelineItem = { id: ItemId, sessionId: SessionId, 
+/**
+ * The turn this item belongs to.
+ */
+correlationId: TurnId, createdAt: number, updatedAt?: number | null, status: ItemStatus, 
+/**
+ * False for what belongs under Details.
+ */
+visible: boolean, } & ({ "type": "user_message", text: string, mode: Mode, } | { "type": "assistant_message", text: string, provider: string, model: string, } | { "type": "thinking", text: string, } | { "type": "plan", steps: Array<PlanStep>, } | { "type": "tool_call" } & ToolCallItem | { "type": "command" } & CommandItem | { "type": "change_set", changeSetId: ChangeSetId, title: string, } | { "type": "diff", changeSetId: ChangeSetId, path: string, hunks: Array<DiffHunk>, } | { "type": "verification", command: string, treeHash: string, exitCode: number | null, summary: string, } | { "type": "error", error: RuntimeError, } | { "type": "approval" } & ApprovalItem | { "type": "summary" } & SummaryItem);
+
+/**
+ * A tool call's id as the model gave it; unique only within one session.
+ */
+export type ToolCallId = string;
+
+export type ToolCallItem = { toolCallId: ToolCallId, 
+/**
+ * The model's name for the tool; also kept when it names nothing we have.
+ */
+name: string, 
+/**
+ * "Read", "Searched", "Edited" …
+ */
+verb: string, 
+/**
+ * What the verb applies to: a path, a pattern.
+ */
+target: string, 
+/**
+ * The arguments as the model gave them, for Details.
+ */
+arguments: JsonValue, 
+/**
+ * One line about the outcome; empty while running.
+ */
+summary: string, durationMs?: number | null, 
+/**
+ * The head of what the model was given.
+ */
+preview?: string, error?: RuntimeError | null, artifacts?: Array<ArtifactRef>, };
+
+export type TurnAccepted = { turnId: TurnId, };
+
+export type TurnCancelParams = { sessionId: SessionId, };
+
+export type TurnId = string;
+
+export type TurnOutcome = { "result": "completed" } | { "result": "failed", error: RuntimeError, } | { "result": "cancelled" } | { "result": "interrupted" };
+
+export type TurnSendParams = { sessionId: SessionId, text: string, mode?: Mode, 
+/**
+ * The configured default when absent.
+ */
+provider?: string | null, model?: string | null, approvals?: Approvals, 
+/**
+ * Milliseconds after which the turn is ended as failed.
+ */
+timeoutMs?: number | null, };
+
+export type UiEntry = { key: string, value: JsonValue, updatedAt: number, };
+
+export type UiLoadParams = { 
+/**
+ * Keys begin with this.
+ */
+prefix: string, };
+
+export type UiLoadResult = { entries: Array<UiEntry>, };
+
+export type UiSaveParams = { 
+/**
+ * At most 512 bytes.
+ */
+key: string, 
+/**
+ * Null deletes. At most 8 MiB as JSON.
+ */
+value: JsonValue, };
+
+/**
+ * Token counts of one or more model requests. `input` counts everything the model read, cached or not.
+ */
+export type Usage = { input: number, output: number, 
+/**
+ * Part of `input` that was read from the provider's prompt cache.
+ */
+cacheRead: number, 
+/**
+ * Part of `input` that was written to the provider's prompt cache.
+ */
+cacheWrite: number, 
+/**
+ * Part of `output` spent on reasoning, where the provider says so.
+ */
+reasoning: number, };
+
+/** Every request with its parameters and its result. */
+export interface Methods {
+  "engine/hello": { params: HelloParams; result: HelloResult };
+  "session/start": { params: SessionStartParams; result: SessionStarted };
+  "session/list": { params: SessionListParams; result: SessionListResult };
+  "session/show": { params: SessionShowParams; result: SessionShowResult };
+  "session/resume": { params: SessionResumeParams; result: SessionShowResult };
+  "session/search": { params: SessionSearchParams; result: SessionSearchResult };
+  "session/export": { params: SessionExportParams; result: SessionExportResult };
+  "turn/send": { params: TurnSendParams; result: TurnAccepted };
+  "turn/cancel": { params: TurnCancelParams; result: Done };
+  "approval/answer": { params: ApprovalAnswerParams; result: Done };
+  "changes/list": { params: ChangesListParams; result: ChangesListResult };
+  "changes/show": { params: ChangesShowParams; result: ChangesShowResult };
+  "changes/accept": { params: ChangesDecideParams; result: ChangesResult };
+  "changes/reject": { params: ChangesRejectParams; result: ChangesResult };
+  "changes/undo": { params: ChangesUndoParams; result: ChangesResult };
+  "changes/redo": { params: ChangesRedoParams; result: ChangesResult };
+  "events/subscribe": { params: EventsSubscribeParams; result: Done };
+  "artifact/read": { params: ArtifactReadParams; result: ArtifactReadResult };
+  "command/stop": { params: CommandStopParams; result: Done };
+  "session/rename": { params: SessionRenameParams; result: Done };
+  "files/list": { params: FilesListParams; result: FilesListResult };
+  "files/read": { params: FilesReadParams; result: FilesReadResult };
+  "files/save": { params: FilesSaveParams; result: FilesSaveResult };
+  "files/change": { params: FilesChangeParams; result: FilesChangeResult };
+  "files/undo": { params: FilesUndoParams; result: FilesChangeResult };
+  "files/find": { params: FilesFindParams; result: FilesFindResult };
+  "files/search": { params: FilesSearchParams; result: FilesSearchResult };
+  "files/watch": { params: FilesWatchParams; result: Done };
+  "git/status": { params: GitStatusParams; result: GitStatusResult };
+  "git/show": { params: GitShowParams; result: GitShowResult };
+  "changes/file": { params: ChangesFileParams; result: ChangesFileResult };
+  "settings/get": { params: SettingsGetParams; result: SettingsValue };
+  "settings/set": { params: SettingsSetParams; result: SettingsValue };
+  "providers/list": { params: ProvidersListParams; result: ProvidersListResult };
+  "ui/load": { params: UiLoadParams; result: UiLoadResult };
+  "ui/save": { params: UiSaveParams; result: Done };
+  "engine/shutdown": { params: ShutdownParams; result: Done };
+}
