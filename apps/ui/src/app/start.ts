@@ -2,7 +2,9 @@
 import type { EventEnvelope, Methods } from "../protocol";
 import { composerStore, emptyComposer, readDraft } from "../features/composer";
 import { changesStore } from "../features/changes";
-import { toast } from "../features/notifications";
+import { closeCode, lookAtAll, openCode } from "../features/code";
+import { closeTree, openTree, refreshTree } from "../features/file-tree";
+import { showError, toast } from "../features/notifications";
 import { loadProviders, providersStore } from "../features/providers";
 import { emptySessions, onOpenSession, openSession, refreshSessions, sessionsStore } from "../features/sessions";
 import { loadPreferences } from "../features/settings";
@@ -12,6 +14,7 @@ import { asShownError } from "../shared/failure";
 import type { Frame, HostEvent, HostMethods } from "../shared/host";
 import { dropPending, kept, write } from "../shared/kept";
 import { installRuntime } from "../shared/runtime";
+import { renewWatch } from "../shared/watching";
 import { copyText, notify, saveAs, socketUrl } from "../platform/browser";
 import { type Socket, openSocket } from "../platform/socket";
 import { type Subscription, follow } from "../platform/subscription";
@@ -20,6 +23,10 @@ import { declareAll } from "./declare";
 
 let socket: Socket;
 let subscription: Subscription | null = null;
+/** How far the shown workspace has come; what failed half way is begun anew when its engine is ready again. */
+let loading: "loading" | "loaded" | "failed" = "failed";
+/** Counts the workspaces entered, so that a slow answer for one that was left changes nothing. */
+let entered = 0;
 /** Events that arrive before the subscription knows where to begin. */
 let early: EventEnvelope[] = [];
 
@@ -55,16 +62,23 @@ async function connected(): Promise<void> {
     const hello = await host("host/hello", {});
     workspaceStore.setState({ contexts: hello.contexts });
     const { context } = workspaceStore.getState();
-    if (context && subscription && hello.contexts.some((known) => known.context === context)) {
+    if (context && subscription && loading === "loaded" && hello.contexts.some((known) => known.context === context)) {
       const own = hello.contexts.find((known) => known.context === context)!;
       workspaceStore.setState({ engine: own.state, known: true });
       subscription.renew();
+      renewFiles();
       return;
     }
     const wanted = contextOfAddress() ?? hello.contexts.at(-1)?.context ?? null;
     const found = hello.contexts.find((known) => known.context === wanted);
     if (found) {
       await enter(found.context);
+      return;
+    }
+    // A host that was started anew knows no contexts; this window knows which folder it showed.
+    const { path } = workspaceStore.getState();
+    if (context && path) {
+      await enter((await host("host/open", { path })).context);
       return;
     }
     const { recent } = await host("host/recent", {});
@@ -85,11 +99,15 @@ function contextOfAddress(): string | null {
 
 /** Makes a context the one this window shows. All domain stores start anew. */
 async function enter(context: string): Promise<void> {
+  const number = ++entered;
   await write();
   dropPending();
   subscription = null;
+  loading = "loading";
   early = [];
   forgetAll();
+  closeTree();
+  closeCode();
   sessionsStore.setState(emptySessions);
   composerStore.setState(emptyComposer);
   const known = workspaceStore.getState().contexts.find((entry) => entry.context === context);
@@ -105,17 +123,20 @@ async function enter(context: string): Promise<void> {
   });
   history.replaceState(null, "", `#c/${context}`);
   try {
-    await load(context);
+    await load(context, () => number === entered);
   } catch (thrown) {
+    if (number !== entered) return;
+    loading = "failed";
     const error = asShownError(thrown);
     workspaceStore.setState({ engine: "failed", engineReason: error.message });
   }
 }
 
-async function load(context: string): Promise<void> {
+async function load(context: string, current: () => boolean): Promise<void> {
   const ask = <M extends keyof Methods>(method: M, params: Methods[M]["params"]) =>
     socket.request(method, params, context) as Promise<Methods[M]["result"]>;
   const hello = await ask("engine/hello", {});
+  if (!current()) return;
   const name = hello.workspace.split("/").findLast((part) => part !== "") ?? hello.workspace;
   workspaceStore.setState({ path: hello.workspace, name, engine: "ready", engineVersion: hello.version });
   for (const note of hello.recovered) toast({ text: note });
@@ -131,19 +152,29 @@ async function load(context: string): Promise<void> {
   const restored = restore();
   await Promise.all([refreshSessions(), loadPreferences(), restored]);
   const session = await restored;
+  if (!current()) return;
   const exists = sessionsStore.getState().sessions.some((entry) => entry.id === session);
   await openSession(exists ? session : null);
   void loadProviders();
   void refreshGit();
   const { changeSets } = await ask("changes/list", { sessionId: null });
+  if (!current()) return;
   changesStore.setState(({ sets }) => ({
     sets: { ...Object.fromEntries(changeSets.map((set) => [set.id, set])), ...sets },
   }));
+  loading = "loaded";
 }
 
 /** What was kept: layout, drafts, choices. Gives the session that was shown. */
 async function restore(): Promise<string | null> {
-  const entries = await kept("");
+  let entries: Awaited<ReturnType<typeof kept>>;
+  try {
+    entries = await kept("");
+  } catch (thrown) {
+    // The window works without what it remembers; what it cannot remember it must not hide.
+    showError(asShownError(thrown));
+    return null;
+  }
   shellStore.setState(readShell(entries.get("layout"), window.innerWidth));
   const drafts = [...entries]
     .filter(([key]) => key.startsWith("draft/"))
@@ -154,6 +185,8 @@ async function restore(): Promise<string | null> {
     const model = chosen["model"];
     providersStore.setState({ chosen: { provider: chosen["provider"], model: typeof model === "string" ? model : null } });
   }
+  openCode(entries);
+  void openTree(entries.get("tree"));
   const session = entries.get("session");
   return typeof session === "string" ? session : null;
 }
@@ -169,6 +202,14 @@ function receive(frame: Exclude<Frame, { kind: "reply" }>): void {
   else early.push(frame.event);
 }
 
+/** A new connection or engine watches nothing yet, and what changed meanwhile was not told. */
+function renewFiles(): void {
+  renewWatch();
+  void refreshTree();
+  lookAtAll();
+  void refreshGit();
+}
+
 function contextChanged(event: HostEvent): void {
   workspaceStore.setState(({ contexts }) => ({
     contexts: contexts.map((known) => (known.context === event.context ? { ...known, state: event.to } : known)),
@@ -177,9 +218,11 @@ function contextChanged(event: HostEvent): void {
   workspaceStore.setState({ engine: event.to, engineReason: event.reason ?? null });
   // A new engine process knows no subscription. What was running is marked as interrupted in its list.
   if (event.to === "ready") {
-    if (subscription) subscription.renew();
-    else void enter(event.context);
-    void refreshSessions();
+    if (loading === "failed") void enter(event.context);
+    if (loading !== "loaded") return;
+    subscription?.renew();
     sessionsStore.setState({ runs: {} });
+    void refreshSessions();
+    void loadProviders();
   }
 }

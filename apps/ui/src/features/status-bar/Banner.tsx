@@ -15,7 +15,7 @@ export function ConnectionBanner() {
     return (
       <div className={styles.banner} role="status">
         <span className={styles.bannerWords}>
-          Vibe Coder is not reachable. Your text is kept in this window. <RetryClock at={connection.retryAt} />
+          Vibe Coder is not reachable. Your text is kept in this window. If it ended, start it again. <RetryClock at={connection.retryAt} />
         </span>
         <Button size="small" onClick={() => runtime().reconnect()}>
           Reconnect now

@@ -5,7 +5,7 @@ import { count, dollars, elapsed, tokens } from "../../shared/format";
 import { useStore } from "../../shared/store";
 import { useNow } from "../../shared/ui";
 import { changesStore, filesToReview } from "../changes";
-import { editorStore } from "../code";
+import { activeFile, editorStore } from "../code";
 import { type SessionsState, isActive, sessionsStore, stateWords } from "../sessions";
 import { TRUST_WORDS, settingsStore } from "../settings";
 import { workspaceStore } from "../workspace";
@@ -69,12 +69,14 @@ function currentSession(state: SessionsState) {
 function Task() {
   const session = useStore(sessionsStore, currentSession);
   const turn = useStore(sessionsStore, (state) => (state.selected ? state.runs[state.selected] : undefined));
-  const { words, tone } = stateWords(session?.state ?? "idle");
+  const ended = useStore(workspaceStore, (state) => state.engine === "failed" || state.engine === "stopped");
+  // What the session last said is not true any more when nobody works on it.
+  const { words, tone } = ended ? { words: "Engine stopped", tone: "bad" } : stateWords(session?.state ?? "idle");
   return (
     <button type="button" className={styles.task} data-tone={tone} onClick={() => run("focus.chat")}>
       <span className={styles.dot} data-tone={tone} data-running={turn ? true : undefined} aria-hidden="true" />
       {words}
-      {turn && session && isActive(session.state) && <Elapsed from={turn.startedAt} />}
+      {turn && !ended && session && isActive(session.state) && <Elapsed from={turn.startedAt} />}
     </button>
   );
 }
@@ -97,15 +99,34 @@ function Spending() {
   );
 }
 
+/** Caret, language, line ending and encoding of the file in front. */
 function Cursor() {
   const cursor = useStore(editorStore, (state) => state.cursor);
+  const language = useStore(editorStore, (state) => state.language);
+  const buffer = useStore(editorStore, (state) => state.buffers[activeFile(state) ?? ""]);
   if (!cursor) return null;
   return (
-    <span className={styles.quiet}>
-      Ln {cursor.line}, Col {cursor.column}
-    </span>
+    <>
+      <span className={styles.quiet}>
+        Ln {cursor.line}, Col {cursor.column}
+      </span>
+      {buffer?.status === "text" && (
+        <>
+          {language && <span className={styles.quiet}>{language}</span>}
+          <span className={styles.quiet} title="Line ending, kept on save">
+            {ENDINGS[buffer.endings] ?? buffer.endings}
+          </span>
+          <span className={styles.quiet} title="Encoding, kept on save">
+            {buffer.encoding.toUpperCase()}
+          </span>
+          {buffer.readOnly && <span className={styles.quiet}>Read only</span>}
+        </>
+      )}
+    </>
   );
 }
+
+const ENDINGS: Record<string, string> = { lf: "LF", crlf: "CRLF", mixed: "Mixed line endings", none: "No line ending" };
 
 function Link() {
   const connection = useStore(workspaceStore, (state) => state.connection);
