@@ -45,14 +45,17 @@ export function run(id: string, argument?: unknown): void {
   void found.run(argument);
 }
 
+/** A key that means something where the focus is goes before what it means anywhere. */
 export function commandForKey(press: KeyPress, places: ReadonlySet<KeyPlace>, mac: boolean): Command | null {
+  let anywhere: Command | null = null;
   for (const candidate of table.values()) {
-    if (!places.has(candidate.place ?? "anywhere")) continue;
-    for (const keys of candidate.keys ?? []) {
-      if (matches(parseChord(keys), press, mac)) return candidate;
-    }
+    const place = candidate.place ?? "anywhere";
+    if (!places.has(place)) continue;
+    if (!(candidate.keys ?? []).some((keys) => matches(parseChord(keys), press, mac))) continue;
+    if (place !== "anywhere") return candidate;
+    anywhere ??= candidate;
   }
-  return null;
+  return anywhere;
 }
 
 /** Pairs of commands that the same key in the same place would run. */
