@@ -7,6 +7,7 @@
 //! Layout below the data folder:
 //! ```text
 //! settings.json   logs/vibe-coder.jsonl
+//! credentials.json   sealed keys of providers, or where they are    credentials.key
 //! workspaces/<name>-<hash of path>/
 //!     workspace.json   identity: context id, path and inode of the root
 //!     lock             held by the one writer process
@@ -18,6 +19,7 @@
 mod artifacts;
 mod blobs;
 mod budget;
+pub mod credentials;
 mod database;
 mod documents;
 mod endpoint;
