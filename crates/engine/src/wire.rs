@@ -387,6 +387,8 @@ async fn send_requests(mut output: impl AsyncWrite + Unpin, mut requests: mpsc::
             return;
         }
     }
+    // The other half stays open for replies, so the end of the requests must be said.
+    let _ = output.shutdown().await;
 }
 
 async fn receive_frames(

@@ -11,5 +11,7 @@
 )]
 
 mod files;
+mod notices;
+mod service;
 mod support;
 mod timeline;

@@ -30,7 +30,7 @@ pub struct Place {
 
 impl Place {
     pub fn new(make: impl FnOnce(&Path)) -> Self {
-        Self::with_scenario("steps: []\n", make)
+        Self::with_scenario("steps:\n  - text: Done.\n", make)
     }
 
     /// The practice model answers as the scenario says.
@@ -116,6 +116,12 @@ pub fn open(folder: &Path) -> Engine {
         lock_wait: Duration::from_secs(5),
     })
     .unwrap()
+}
+
+/// Opens the folder's workspace again once the engine that had it is gone.
+pub async fn open_when_free(folder: &Path) -> Engine {
+    let folder = folder.to_owned();
+    tokio::task::spawn_blocking(move || open(&folder)).await.unwrap()
 }
 
 fn describe(root: &Path, at: &Path, tree: &mut BTreeMap<PathBuf, String>) {
