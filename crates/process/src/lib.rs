@@ -10,6 +10,7 @@ mod login;
 pub mod machine;
 pub mod policy;
 pub mod runner;
+pub mod staged;
 mod tool;
 
 pub use environment::CommandEnvironment;

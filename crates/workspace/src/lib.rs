@@ -9,6 +9,7 @@
 mod beneath;
 pub mod files;
 pub mod git;
+mod ignored;
 pub mod list;
 mod overlay;
 pub mod read;
@@ -19,6 +20,7 @@ pub mod text;
 pub mod walk;
 pub mod watch;
 
+pub use ignored::{IgnoreRules, Ignored};
 pub use overlay::{Overlay, OverlayEntry};
 pub use read::{FileBytes, LineRange, ReadError, ReadLimits, TextView, Truncation, read_bytes, read_text};
 pub use rules::SkipReason;

@@ -87,6 +87,7 @@ impl Judge<'_> {
             other => GIT_READS.contains(&other),
         };
         if !reads {
+            self.changes_repository = true;
             let what = GIT_ASKS
                 .iter()
                 .find(|(name, _)| *name == command)

@@ -148,6 +148,7 @@ pub struct Verdict {
     class: CommandClass,
     reasons: Vec<String>,
     last_pipeline: Vec<Option<String>>,
+    changes_repository: bool,
 }
 
 impl Verdict {
@@ -161,6 +162,11 @@ impl Verdict {
 
     pub fn class(&self) -> CommandClass {
         self.class
+    }
+
+    /// Whether a git command in it is not known to read only. One that is allowed to run needs to write `.git`.
+    pub fn changes_repository(&self) -> bool {
+        self.changes_repository
     }
 
     /// Why, in plain words, for example "read-only" or "`rm` deletes files".
@@ -194,6 +200,7 @@ impl Verdict {
             reason,
             class: self.class,
             last_pipeline: self.last_pipeline,
+            changes_repository: self.changes_repository,
         }
     }
 
@@ -228,6 +235,7 @@ pub struct ApprovedCommand {
     reason: String,
     class: CommandClass,
     last_pipeline: Vec<Option<String>>,
+    changes_repository: bool,
 }
 
 impl ApprovedCommand {
@@ -242,6 +250,11 @@ impl ApprovedCommand {
 
     pub fn class(&self) -> CommandClass {
         self.class
+    }
+
+    /// Whether it was allowed although a git command in it is not known to read only.
+    pub fn changes_repository(&self) -> bool {
+        self.changes_repository
     }
 
     /// The command name of each stage of the pipeline whose status is the command's own.
@@ -327,6 +340,7 @@ pub fn judge(command: &str, context: &PolicyContext) -> Verdict {
         class,
         reasons,
         last_pipeline: judged.last_pipeline,
+        changes_repository: judged.changes_repository,
     }
 }
 

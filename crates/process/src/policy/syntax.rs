@@ -14,6 +14,7 @@ use super::{CommandClass, Finding, Level, PolicyContext};
 pub(super) struct Judged {
     pub(super) findings: Vec<Finding>,
     pub(super) last_pipeline: Vec<Option<String>>,
+    pub(super) changes_repository: bool,
 }
 
 pub(super) fn judge_text(command: &str, context: &PolicyContext) -> Judged {
@@ -24,6 +25,7 @@ pub(super) fn judge_text(command: &str, context: &PolicyContext) -> Judged {
     };
     judge.script(command, &places);
     Judged {
+        changes_repository: judge.changes_repository,
         findings: judge.findings,
         last_pipeline: last_pipeline(command),
     }
@@ -77,6 +79,8 @@ pub(super) struct Judge<'a> {
     pub(super) variables: HashMap<String, Value>,
     pub(super) functions: HashSet<String>,
     pub(super) source: String,
+    /// Whether a git command was met that is not known to read only.
+    pub(super) changes_repository: bool,
     depth: usize,
     loops: usize,
     statements: usize,
@@ -106,6 +110,7 @@ impl<'a> Judge<'a> {
             variables: HashMap::new(),
             functions: HashSet::new(),
             source: String::new(),
+            changes_repository: false,
             depth: 0,
             loops: 0,
             statements: 0,

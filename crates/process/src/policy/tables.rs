@@ -265,7 +265,7 @@ pub(super) const CREDENTIAL_FILES: &[&str] = &[
     "secrets.yaml", "secrets.json",
 ];
 
-pub(super) const CREDENTIAL_PLACES_IN_HOME: &[&str] = &[
+pub(crate) const CREDENTIAL_PLACES_IN_HOME: &[&str] = &[
     ".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker/config.json", ".config/gcloud", ".config/gh",
     ".config/hub", ".config/op", ".npmrc", ".cargo/credentials", ".cargo/credentials.toml",
     ".gem/credentials", ".local/share/keyrings", ".password-store", "Library/Keychains", ".mozilla",
@@ -273,7 +273,7 @@ pub(super) const CREDENTIAL_PLACES_IN_HOME: &[&str] = &[
     ".config/vibe-coder", ".local/share/vibe-coder",
 ];
 
-pub(super) const CREDENTIAL_SYSTEM_FILES: &[&str] = &[
+pub(crate) const CREDENTIAL_SYSTEM_FILES: &[&str] = &[
     "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private",
     "/run/secrets", "/proc/kcore",
 ];

@@ -1,9 +1,10 @@
 //! A small process that outlives us by a moment: when this program dies, by whatever cause, its commands die too.
 //!
 //! One `sh` per program, started with the first command, reads from a pipe whose other end only we hold. End of
-//! file means we are gone. It then kills the groups we had told it of and everything whose environment carries
-//! our mark, until a look through `/proc` finds nothing more. Not covered: a child that left its group, cleared
-//! its environment and lost its parent; and a guard that was itself killed.
+//! file means we are gone. It then kills the groups we had told it of, those that end by themselves only after a
+//! second's patience, and everything whose environment carries our mark, until a look through `/proc` finds nothing
+//! more. Not covered: a child that left its group, cleared its environment and lost its parent; and a guard that was
+//! itself killed.
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
@@ -12,10 +13,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::session::own_session;
 
 /// The variable that marks every process of a command. Its value is `<program mark>-<command mark>`.
-pub(super) const MARK_VARIABLE: &str = "VIBE_COMMAND_ID";
+pub(crate) const MARK_VARIABLE: &str = "VIBE_COMMAND_ID";
 
 /// Unique to this run of the program.
-pub(super) fn program_mark() -> &'static str {
+pub(crate) fn program_mark() -> &'static str {
     static MARK: OnceLock<String> = OnceLock::new();
     MARK.get_or_init(|| uuid::Uuid::now_v7().simple().to_string())
 }
@@ -23,14 +24,27 @@ pub(super) fn program_mark() -> &'static str {
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM QUIT
 groups=' '
+patient=' '
 while read -r line; do
   group=${line#?}
   case $line in
     +*) groups="$groups$group " ;;
-    -*) case $groups in *" $group "*) groups="${groups%% "$group" *} ${groups#* "$group" }" ;; esac ;;
+    =*) patient="$patient$group " ;;
+    -*)
+      case $groups in *" $group "*) groups="${groups%% "$group" *} ${groups#* "$group" }" ;; esac
+      case $patient in *" $group "*) patient="${patient%% "$group" *} ${patient#* "$group" }" ;; esac ;;
   esac
 done
 for group in $groups; do kill -KILL "-$group"; done
+round=0
+while [ "$patient" != ' ' ] && [ $round -lt 10 ]; do
+  round=$((round + 1))
+  left=' '
+  for group in $patient; do kill -0 "-$group" && left="$left$group "; done
+  patient=$left
+  [ "$patient" = ' ' ] || sleep 0.1
+done
+for group in $patient; do kill -KILL "-$group"; done
 round=0
 while [ $round -lt 50 ]; do
   round=$((round + 1))
@@ -46,13 +60,20 @@ done
 "#;
 
 /// Tells the guard of a running command for as long as the value lives.
-pub(super) struct Watched {
+pub(crate) struct Watched {
     group: u32,
 }
 
 impl Watched {
-    pub(super) fn group(group: u32) -> Self {
+    /// Killed at once when this program dies.
+    pub(crate) fn group(group: u32) -> Self {
         tell(format_args!("+{group}\n"));
+        Self { group }
+    }
+
+    /// Ends by itself when this program dies, and is killed if it has not within a second.
+    pub(crate) fn patiently(group: u32) -> Self {
+        tell(format_args!("={group}\n"));
         Self { group }
     }
 }

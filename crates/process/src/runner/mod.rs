@@ -3,13 +3,13 @@
 //! It does not decide what may run (`policy` does, and its approval is the only thing that starts), and it knows
 //! nothing of sessions or cards: it hands over events and an end.
 
-mod guard;
+pub(crate) mod guard;
 mod output;
 mod report;
 pub(crate) mod session;
 mod shell;
-mod supervise;
-mod tree;
+pub(crate) mod supervise;
+pub(crate) mod tree;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ pub use tree::Process;
 
 use crate::environment::CommandEnvironment;
 use crate::policy::ApprovedCommand;
+use crate::staged::Staged;
 
 /// What happens to processes that are still running when the shell has ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct RunOptions {
     /// Events that may wait for the consumer; each output event has at most 64 KiB.
     pub event_capacity: usize,
     pub leftover: Leftover,
+    /// The view of the workspace to run in; without one the command runs on the machine as it is.
+    pub staged: Option<Staged>,
     /// Receives every byte of both streams, raw and in order. It caps itself; writing to it may block.
     pub log: Box<dyn Write + Send>,
 }
@@ -72,6 +75,7 @@ impl RunOptions {
             keep_output: 64 * 1024,
             event_capacity: 32,
             leftover: Leftover::default(),
+            staged: None,
             log,
         }
     }
@@ -111,6 +115,8 @@ pub struct CommandEnd {
     pub output: OutputSummary,
     /// What was still running when the shell had ended. `notes` says whether it was stopped.
     pub still_running: Vec<Process>,
+    /// Why its view could not be entered, so that nothing of it ran.
+    pub not_entered: Option<String>,
     /// What else the reader must know, in whole sentences.
     pub notes: Vec<String>,
 }

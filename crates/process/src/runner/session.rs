@@ -15,18 +15,23 @@ use rustix::io::{FdFlags, fcntl_setfd};
 ///
 /// `kept` must stay open until the spawn has returned.
 pub(crate) fn own_session(command: &mut Command, kept: Option<RawFd>) {
+    own_session_keeping(command, kept.into_iter().collect());
+}
+
+/// The same with any number of descriptors that stay open.
+pub(crate) fn own_session_keeping(command: &mut Command, kept: Vec<RawFd>) {
     let hook = move || {
         rustix::process::setsid()?;
-        if let Some(number) = kept {
+        for number in &kept {
             // SAFETY: the caller keeps the descriptor open until the spawn has returned, and the child has its
             // copy of it; the borrow ends with this statement.
-            let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+            let descriptor = unsafe { BorrowedFd::borrow_raw(*number) };
             fcntl_setfd(descriptor, FdFlags::empty())?;
         }
         Ok(())
     };
-    // SAFETY: the hook runs in the forked child and makes two system calls through rustix, which go straight to
-    // the kernel: no allocation, no lock, nothing of the parent's state is touched.
+    // SAFETY: the hook runs in the forked child and makes system calls through rustix, which go straight to the
+    // kernel: no allocation, no lock, nothing of the parent's state is touched. The list was made before the fork.
     unsafe {
         command.pre_exec(hook);
     }

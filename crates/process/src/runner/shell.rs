@@ -1,7 +1,8 @@
 //! Which shell runs commands, and the process that it becomes.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -9,8 +10,9 @@ use std::{fs, io};
 
 use super::guard::MARK_VARIABLE;
 use super::report::prelude;
-use super::session::own_session;
+use super::session::own_session_keeping;
 use crate::environment::{CommandEnvironment, QUIET};
+use crate::staged::{Launch, Launched, Staged, THIS_PROGRAM};
 use crate::tool::git_overrides;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +82,8 @@ pub(super) struct Invocation<'a> {
     pub(super) script: &'a str,
     pub(super) report: Option<&'a ReportPipe>,
     pub(super) cwd: &'a Path,
+    /// The view it runs in; without one it runs on the machine as it is.
+    pub(super) staged: Option<&'a Staged>,
     pub(super) environment: &'a CommandEnvironment,
     /// Whether a repository's monitor and hooks are kept from running, as for a command that nobody was asked about.
     pub(super) repository_code: RepositoryCode,
@@ -88,13 +92,39 @@ pub(super) struct Invocation<'a> {
     pub(super) stderr: io::PipeWriter,
 }
 
+/// The shell, or the helper that becomes it in a view.
+pub(super) struct Spawned {
+    pub(super) child: tokio::process::Child,
+    pub(super) view: Option<Launched>,
+}
+
 #[expect(clippy::disallowed_methods, reason = "the runner is the only spawner")]
-pub(super) fn spawn(invocation: Invocation<'_>) -> io::Result<tokio::process::Child> {
-    let mut command = Command::new(invocation.shell.program());
+pub(super) fn spawn(invocation: Invocation<'_>) -> io::Result<Spawned> {
+    let report = invocation.report.map(|pipe| pipe.write.as_raw_fd());
+    let mut kept: Vec<RawFd> = report.into_iter().collect();
+    let mut launch = None;
+    let mut command = match invocation.staged {
+        None => {
+            let mut command = Command::new(invocation.shell.program());
+            command
+                .arg("-c")
+                .arg(invocation.script)
+                .current_dir(invocation.cwd);
+            command
+        }
+        Some(staged) => {
+            let shell = Path::new(invocation.shell.program());
+            let new = launch.insert(Launch::shell(staged, shell, invocation.script, invocation.cwd)?);
+            if let Some(report) = report {
+                new.pass_on(report);
+            }
+            kept.extend(new.kept());
+            let mut command = Command::new(THIS_PROGRAM);
+            command.arg0("vibe-coder").args(new.arguments()).current_dir("/");
+            command
+        }
+    };
     command
-        .arg("-c")
-        .arg(invocation.script)
-        .current_dir(invocation.cwd)
         .env_clear()
         .envs(invocation.environment.iter())
         .envs(QUIET)
@@ -102,11 +132,25 @@ pub(super) fn spawn(invocation: Invocation<'_>) -> io::Result<tokio::process::Ch
         .stdin(Stdio::null())
         .stdout(invocation.stdout)
         .stderr(invocation.stderr);
+    if invocation.staged.is_some() {
+        // Temporary files have their place in the view.
+        for name in ["TMPDIR", "TMP", "TEMP"] {
+            command.env_remove(name);
+        }
+    }
     if invocation.repository_code == RepositoryCode::Off {
         command.envs(git_overrides()).env("GIT_OPTIONAL_LOCKS", "0");
     }
-    own_session(&mut command, invocation.report.map(|pipe| pipe.write.as_raw_fd()));
-    tokio::process::Command::from(command).spawn()
+    own_session_keeping(&mut command, kept);
+    let mut child = tokio::process::Command::from(command).spawn()?;
+    let view = match launch.map(Launch::begin).transpose() {
+        Ok(view) => view,
+        Err(error) => {
+            let _ = child.start_kill();
+            return Err(error);
+        }
+    };
+    Ok(Spawned { child, view })
 }
 
 /// Where a command really runs.

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::guard::{Watched, program_mark};
 use super::output::{Collected, ReaderControl, ReaderInput};
-use super::shell::{Directory, Invocation, ReportPipe, RepositoryCode, Shell};
+use super::shell::{Directory, Invocation, ReportPipe, RepositoryCode, Shell, Spawned};
 use super::tree::{Process, Tree};
 use super::{
     CommandEnd, CommandEvent, EndRequest, EndedPart, Leftover, Outcome, RunOptions, RunningCommand,
@@ -21,19 +21,29 @@ use super::{
 };
 use crate::machine::{CommandInput, next};
 use crate::policy::{ApprovedCommand, CommandClass, tables};
+use crate::staged::StatusPipe;
 
 /// How long after the shell's exit its children may take to end by themselves before they count as left over.
 const SETTLE: Duration = Duration::from_millis(150);
+/// What a cancelled command in a view has to end by itself: its files are a draft's, and nobody waits for it.
+const CANCEL_GRACE: Duration = Duration::from_millis(40);
 
 pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<RunningCommand, SpawnError> {
     let runtime = tokio::runtime::Handle::try_current().map_err(|_| SpawnError::NoRuntime)?;
     if command.text().contains('\0') {
         return Err(SpawnError::NulCharacter);
     }
-    let directory = shell::directory(&options.cwd, &options.root).ok_or_else(|| SpawnError::Directory {
-        cwd: options.cwd.display().to_string(),
-        root: options.root.display().to_string(),
-    })?;
+    let directory = match &options.staged {
+        // It may exist in the view only, where it is entered.
+        Some(_) => Directory {
+            path: options.cwd.clone(),
+            note: None,
+        },
+        None => shell::directory(&options.cwd, &options.root).ok_or_else(|| SpawnError::Directory {
+            cwd: options.cwd.display().to_string(),
+            root: options.root.display().to_string(),
+        })?,
+    };
     let shell = Shell::find();
     let report = ReportPipe::new()?;
     let reporting = report.script(shell, command.text());
@@ -45,11 +55,12 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
     let (stderr, stderr_end) = io::pipe()?;
     let mark = format!("{}-{}", program_mark(), uuid::Uuid::now_v7().simple());
     let started = Instant::now();
-    let child = shell::spawn(Invocation {
+    let Spawned { child, view } = shell::spawn(Invocation {
         shell,
         script,
         report: report.as_ref(),
         cwd: &directory.path,
+        staged: options.staged.as_ref(),
         environment: &options.environment,
         repository_code: match command.class() {
             CommandClass::ReadOnly => RepositoryCode::Off,
@@ -64,10 +75,7 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
         .ok_or_else(|| io::Error::other("the shell ended before it could be seen"))?;
     let tree = Tree { leader: pid, mark };
     // From here on the tree dies with this value, also when a step below fails or the runtime is shut down.
-    let unfinished = Unfinished {
-        tree: tree.clone(),
-        watched: Some(Watched::group(pid)),
-    };
+    let unfinished = Unfinished::new(tree.clone(), Watched::group(pid));
 
     let (send, events) = mpsc::channel(options.event_capacity.max(2));
     let (request, requested) = watch::channel(None);
@@ -87,6 +95,7 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
     })?;
     let supervisor = Supervisor {
         child,
+        view: view.map(StatusPipe::new).transpose()?,
         tree,
         unfinished,
         reader,
@@ -111,13 +120,20 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
 }
 
 /// A tree whose end has not been seen. Dropped, it kills what it can find at once.
-struct Unfinished {
+pub(crate) struct Unfinished {
     tree: Tree,
     watched: Option<Watched>,
 }
 
 impl Unfinished {
-    fn finished(mut self) {
+    pub(crate) fn new(tree: Tree, watched: Watched) -> Self {
+        Self {
+            tree,
+            watched: Some(watched),
+        }
+    }
+
+    pub(crate) fn finished(mut self) {
         self.watched = None;
     }
 }
@@ -132,6 +148,8 @@ impl Drop for Unfinished {
 
 struct Supervisor {
     child: Child,
+    /// For a command in a view, of which `child` is the helper: how the shell ended comes by this pipe.
+    view: Option<StatusPipe>,
     tree: Tree,
     unfinished: Unfinished,
     reader: ReaderControl,
@@ -155,10 +173,18 @@ enum Cause {
 impl Supervisor {
     async fn run(mut self) {
         let cause = self.first_cause().await;
+        let mut not_entered = None;
         let (status, input, collected, still_running) = match cause {
             Cause::Exited(status) => {
                 let (collected, still_running) = self.after_exit().await;
-                let status = status.ok();
+                let status = match status {
+                    Ok(status) => Some(status),
+                    Err(error) => {
+                        not_entered = self.view.is_some().then(|| error.to_string());
+                        self.notes.push(format!("It did not run: {error}."));
+                        None
+                    }
+                };
                 let input = match status {
                     Some(status) if status.success() => CommandInput::ExitedZero,
                     _ => CommandInput::ExitedNonZero,
@@ -171,11 +197,15 @@ impl Supervisor {
                     "Stopped after its time limit of {} s.",
                     limit.as_secs_f32()
                 ));
-                let (status, collected, survivors) = self.end_tree().await;
+                let (status, collected, survivors) = self.end_tree(self.grace).await;
                 (status, CommandInput::TimeLimit, collected, survivors)
             }
             Cause::Requested(request) => {
-                let (status, collected, survivors) = self.end_tree().await;
+                let grace = match (request, &self.view) {
+                    (EndRequest::Cancel, Some(_)) => self.grace.min(CANCEL_GRACE),
+                    _ => self.grace,
+                };
+                let (status, collected, survivors) = self.end_tree(grace).await;
                 let input = match request {
                     EndRequest::Stop => CommandInput::TreeGone,
                     EndRequest::Cancel => CommandInput::Cancel,
@@ -196,6 +226,7 @@ impl Supervisor {
             cwd: self.cwd,
             collected,
             still_running,
+            not_entered,
             stage_commands: self.stage_commands,
             notes: self.notes,
         });
@@ -222,7 +253,7 @@ impl Supervisor {
             biased;
             request = requested => Cause::Requested(request),
             () = limit => Cause::TimeLimit,
-            status = self.child.wait() => Cause::Exited(status),
+            status = exited(&mut self.child, self.view.as_mut(), &mut self.notes) => Cause::Exited(status),
         }
     }
 
@@ -239,7 +270,7 @@ impl Supervisor {
         }
         let fate = match self.leftover {
             Leftover::Kill if !left.is_empty() => {
-                let survivors = self.tree.kill(self.grace).await;
+                let survivors = self.kill(self.grace).await;
                 if survivors.is_empty() {
                     "It was stopped."
                 } else {
@@ -264,23 +295,49 @@ impl Supervisor {
 
     async fn members(&self) -> Vec<Process> {
         let tree = self.tree.clone();
-        tokio::task::spawn_blocking(move || tree.members())
-            .await
-            .unwrap_or_default()
+        let in_view = self.view.is_some();
+        tokio::task::spawn_blocking(move || match in_view {
+            true => tree.members_in_view(),
+            false => tree.members(),
+        })
+        .await
+        .unwrap_or_default()
     }
 
-    async fn end_tree(&mut self) -> (Option<ExitStatus>, Option<Collected>, Vec<Process>) {
-        let survivors = self.tree.kill(self.grace).await;
+    async fn kill(&self, grace: Duration) -> Vec<Process> {
+        match &self.view {
+            Some(_) => self.tree.end_view(grace).await,
+            None => self.tree.kill(grace).await,
+        }
+    }
+
+    async fn end_tree(&mut self, grace: Duration) -> (Option<ExitStatus>, Option<Collected>, Vec<Process>) {
+        let survivors = self.kill(grace).await;
         for process in &survivors {
             self.notes.push(format!(
                 "{} (process {}) could not be stopped.",
                 process.command, process.pid
             ));
         }
-        let reaped = tokio::time::timeout(Duration::from_millis(200), self.child.wait()).await;
+        let ended = exited(&mut self.child, self.view.as_mut(), &mut self.notes);
+        let reaped = tokio::time::timeout(Duration::from_millis(200), ended).await;
         let collected = self.reader.finish().await;
         (reaped.ok().and_then(Result::ok), collected, survivors)
     }
+}
+
+/// The shell's own end. In a view it is reported; a helper that ends without a report was killed with everything.
+async fn exited(
+    child: &mut Child,
+    view: Option<&mut StatusPipe>,
+    notes: &mut Vec<String>,
+) -> io::Result<ExitStatus> {
+    if let Some(view) = view
+        && let Some(status) = view.ended(notes).await?
+    {
+        return Ok(status);
+    }
+    child.wait().await
 }
 
 struct Ending {
@@ -290,6 +347,7 @@ struct Ending {
     cwd: PathBuf,
     collected: Option<Collected>,
     still_running: Vec<Process>,
+    not_entered: Option<String>,
     stage_commands: Vec<Option<String>>,
     notes: Vec<String>,
 }
@@ -302,6 +360,7 @@ fn end(ending: Ending) -> CommandEnd {
         cwd,
         collected,
         still_running,
+        not_entered,
         stage_commands,
         mut notes,
     } = ending;
@@ -335,6 +394,7 @@ fn end(ending: Ending) -> CommandEnd {
         outcome,
         output,
         still_running,
+        not_entered,
         notes,
     }
 }

@@ -17,20 +17,20 @@ pub struct Process {
 
 /// How a command's processes are told from all others: by session, by mark and by descent.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// The shell's id: also that of its session and its group.
-    pub(super) leader: u32,
-    pub(super) mark: String,
+    pub(crate) leader: u32,
+    pub(crate) mark: String,
 }
 
 /// Between the polite signal and the one that cannot be ignored.
-pub(super) const DEFAULT_GRACE: Duration = Duration::from_millis(300);
+pub(crate) const DEFAULT_GRACE: Duration = Duration::from_millis(300);
 /// Most time spent on killing after the grace. What is left then (a process stuck in the kernel) is reported.
 const KILL_LIMIT: Duration = Duration::from_millis(1500);
 
 impl Tree {
     /// The live members now. Zombies are not counted: they hold nothing and run nothing.
-    pub(super) fn members(&self) -> Vec<Process> {
+    pub(crate) fn members(&self) -> Vec<Process> {
         let table = read_process_table();
         self.member_ids(&table)
             .into_iter()
@@ -75,7 +75,7 @@ impl Tree {
 
     /// Ends every member: asks with SIGTERM, waits for `grace`, then kills, looking again until none is left.
     /// Returns what could not be killed.
-    pub(super) async fn kill(&self, grace: Duration) -> Vec<Process> {
+    pub(crate) async fn kill(&self, grace: Duration) -> Vec<Process> {
         let started = Instant::now();
         let mut seen: HashSet<u32> = HashSet::new();
         let mut asked: HashSet<u32> = HashSet::new();
@@ -115,8 +115,59 @@ impl Tree {
         }
     }
 
+    /// The members of a tree that runs in a view. The helper and the view's first process are not among them: they
+    /// belong to the view, and end with it.
+    pub(super) fn members_in_view(&self) -> Vec<Process> {
+        let table = read_process_table();
+        self.member_ids(&table)
+            .into_iter()
+            .filter(|pid| {
+                *pid != self.leader && table.get(pid).is_some_and(|entry| entry.parent != self.leader)
+            })
+            .map(|pid| Process {
+                pid,
+                command: command_line(pid),
+            })
+            .collect()
+    }
+
+    /// Ends a view: asks its processes with SIGTERM, waits for `grace` at most, then kills the helper, with which the
+    /// kernel ends everything in the view. Returns what is still there, which only a process stuck in the kernel is.
+    pub(super) async fn end_view(&self, grace: Duration) -> Vec<Process> {
+        let started = Instant::now();
+        let mut asked: HashSet<u32> = HashSet::new();
+        while started.elapsed() < grace {
+            let members = self.look(Self::members_in_view).await;
+            if members.is_empty() {
+                break;
+            }
+            for process in members {
+                if asked.insert(process.pid) {
+                    signal(process.pid, Signal::TERM);
+                    signal(process.pid, Signal::CONT);
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        signal(self.leader, Signal::KILL);
+        loop {
+            let members = self.look(Self::members).await;
+            if members.is_empty() || started.elapsed() >= grace + KILL_LIMIT {
+                return members;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    async fn look(&self, members: fn(&Self) -> Vec<Process>) -> Vec<Process> {
+        let tree = self.clone();
+        tokio::task::spawn_blocking(move || members(&tree))
+            .await
+            .unwrap_or_default()
+    }
+
     /// Kills without waiting, for a tree whose supervisor is going away. Three looks catch what forks meanwhile.
-    pub(super) fn kill_now(&self) {
+    pub(crate) fn kill_now(&self) {
         for _ in 0..3 {
             let members = self.member_ids(&read_process_table());
             if members.is_empty() {

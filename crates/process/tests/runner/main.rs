@@ -1,5 +1,9 @@
 //! Real commands, run as the engine runs them.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests play the user, who writes files and runs programs"
+)]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,6 +11,9 @@
     reason = "a test fails by panicking"
 )]
 
+mod escape;
+mod helper;
 mod run;
 mod setting;
+mod staged;
 mod stop;
