@@ -19,6 +19,8 @@ export default defineConfig({
   test: {
     environment: "happy-dom",
     include: ["src/**/*.test.{ts,tsx}"],
+    // The editor's modules leave out the endings of what they import, which node does not resolve.
+    server: { deps: { inline: ["monaco-editor"] } },
     setupFiles: ["src/test-setup.ts"],
   },
 });

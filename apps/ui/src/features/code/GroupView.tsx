@@ -38,7 +38,7 @@ export function GroupView({ group, index, active, only }: GroupViewProps) {
         {tab?.kind === "file" && buffer && buffer.status !== "text" && <Placeholder path={tab.path} buffer={buffer} onClose={() => step((state) => closeTab(state, index, tab.id))} />}
         {tab?.kind === "file" && !buffer && <Placeholder path={tab.path} buffer={{ status: "loading" }} onClose={() => run("code.close", tab.path)} />}
         {tab?.kind === "compare" && <CompareView key={tab.path} path={tab.path} />}
-        {tab?.kind === "review" && <ReviewPane tab={tab} />}
+        {tab?.kind === "review" && <ReviewPane key={tab.id} tab={tab} />}
       </div>
     </div>
   );

@@ -27,7 +27,7 @@ describe("hunks", () => {
 
   it("marks the differing part of lines that pair up", () => {
     expect(runsOf(hunk(7, 9, "-let a = 1;\n+let abc = 1;"))[0]!.words).toEqual([
-      { line: 7, otherLine: 9, original: { from: 6, to: 6 }, modified: { from: 6, to: 8 } },
+      { line: 7, otherLine: 9, original: { from: 5, to: 6 }, modified: { from: 5, to: 8 } },
     ]);
     expect(runsOf(hunk(1, 1, "-a\n+a\n+b"))[0]!.words).toEqual([]);
   });

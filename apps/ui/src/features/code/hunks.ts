@@ -48,7 +48,9 @@ export function runsOf(hunk: DiffHunk): Run[] {
   return runs;
 }
 
-/** Lines are paired where both sides have as many; what both have at their ends is not marked. */
+const isWord = (letter: string | undefined) => letter !== undefined && /[\p{L}\p{N}_]/u.test(letter);
+
+/** Lines are paired where both sides have as many; what both have at their ends is not marked, by whole words. */
 function words(deleted: readonly string[], added: readonly string[], from: number, to: number): Run["words"] {
   if (deleted.length !== added.length) return [];
   return deleted.map((before, index) => {
@@ -58,6 +60,10 @@ function words(deleted: readonly string[], added: readonly string[], from: numbe
     while (start < most && before[start] === after[start]) start += 1;
     let tail = 0;
     while (tail < most - start && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+    const atWord = (at: number) => isWord(before[at - 1]) && (isWord(before[at]) || isWord(after[at]));
+    while (start > 0 && atWord(start)) start -= 1;
+    const ends = (text: string) => isWord(text[text.length - tail]) && isWord(text[text.length - tail - 1]);
+    while (tail > 0 && (ends(before) || ends(after))) tail -= 1;
     return {
       line: from + index,
       otherLine: to + index,

@@ -81,6 +81,16 @@ export function TreeView() {
     };
   }, []);
 
+  // Sections above come and go; the rows stay where the eye and the pointer are.
+  const top = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const now = element.offsetTop;
+    if (top.current !== null && top.current !== now) element.scrollTop += now - top.current;
+    top.current = now;
+  });
+
   // Leaving the filter goes back to where the tree was.
   const before = useRef(0);
   useLayoutEffect(() => {
@@ -292,8 +302,21 @@ function aimMenu(event: MouseEvent): void {
   else if (path) fileTreeStore.setState({ active: path });
 }
 
+/** The second press of a double click means the row of the first, whatever has come under the pointer since. */
+const DOUBLE_MS = 400;
+let pressed = { path: "", at: 0, x: 0, y: 0 };
+
 function press(event: React.PointerEvent, row: RowView): void {
   if (event.button !== 0 || row.what !== "node") return;
+  const { timeStamp: at, clientX: x, clientY: y } = event;
+  const second = at - pressed.at < DOUBLE_MS && Math.hypot(x - pressed.x, y - pressed.y) < 4;
+  const first = pressed.path;
+  pressed = { path: row.expanded === null ? row.path : "", at, x, y };
+  if (second && first !== "") {
+    pressed.at = 0;
+    open(first, "keep");
+    return;
+  }
   if (event.shiftKey) select(row.path, "range");
   else if (event.ctrlKey || event.metaKey) select(row.path, "toggle");
   else {
@@ -303,7 +326,7 @@ function press(event: React.PointerEvent, row: RowView): void {
     beginDrag(event, row.path, () => {
       select(row.path);
       if (row.expanded !== null) toggle(row.path);
-      else open(row.path, event.detail > 1 ? "keep" : "preview");
+      else open(row.path, "preview");
     });
   }
 }

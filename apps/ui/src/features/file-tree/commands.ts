@@ -131,6 +131,9 @@ export async function finishNaming(written: string): Promise<void> {
   if (naming.what === "createFile") open(path, "keep");
 }
 
+/** What taking back a rename renames; open tabs follow it as they followed the rename. */
+const renames = new Map<string, { from: string; to: string }>();
+
 /** One step on disk, with its undo in a toast. */
 async function change(operation: FileOperation, words: string): Promise<boolean> {
   try {
@@ -139,6 +142,7 @@ async function change(operation: FileOperation, words: string): Promise<boolean>
       text: [words, ...done.notes].join(" "),
       action: { label: "Undo", command: "files.undo", argument: done.undo },
     });
+    if (operation.what === "rename") renames.set(done.undo, { from: operation.to, to: operation.from });
     await reloadAround(done.paths);
     return true;
   } catch (thrown) {
@@ -162,6 +166,11 @@ async function undo(step: unknown): Promise<void> {
   try {
     const done = await runtime().request("files/undo", { undo: String(step) });
     toast({ text: ["Taken back.", ...done.notes].join(" "), action: { label: "Redo", command: "files.undo", argument: done.undo } });
+    const back = renames.get(String(step));
+    if (back) {
+      renames.set(done.undo, { from: back.to, to: back.from });
+      run("code.pathMoved", back);
+    }
     await reloadAround(done.paths);
   } catch (thrown) {
     showError(asShownError(thrown));

@@ -4,6 +4,7 @@ import { type FileNotice, fileNotices } from "../../shared/file-notices";
 import { keep } from "../../shared/kept";
 import { runtime } from "../../shared/runtime";
 import { watchFolders } from "../../shared/watching";
+import { refreshGit } from "../workspace";
 import { changed, emptyFileTree, fileTreeStore, forgetTree, parentPath, tree } from "./store";
 import { ROOT } from "./tree";
 
@@ -114,7 +115,16 @@ export function closeTree(): void {
   fileTreeStore.setState((state) => ({ ...emptyFileTree, version: state.version + 1 }));
 }
 
+/** A burst of changes asks git once, when it is over. */
+const GIT_AFTER_MS = 600;
+let gitTimer: ReturnType<typeof setTimeout> | null = null;
+
 function receive(notice: FileNotice): void {
+  // The letters of edited files; the repository's own notices tell of commits and the index alone.
+  if (!notice.git) {
+    if (gitTimer !== null) clearTimeout(gitTimer);
+    gitTimer = setTimeout(() => void refreshGit(), GIT_AFTER_MS);
+  }
   for (const path of notice.folders) {
     const id = tree().find(path === "" ? "." : path);
     if (id !== null && tree().isLoaded(id)) void load(path === "" ? "." : path);

@@ -2,20 +2,16 @@
  * The one place where the engine's hunks reach the editor's diff view. A review's texts are painted as the engine says
  * what differs; every other pair of texts is compared by the editor itself. Uses parts the editor does not declare.
  */
-import { Range } from "monaco-editor/editor/common/core/range";
-import { LineRange } from "monaco-editor/editor/common/core/ranges/lineRange";
-import { DetailedLineRangeMapping, RangeMapping } from "monaco-editor/editor/common/diff/rangeMapping";
+import type { DetailedLineRangeMapping } from "monaco-editor/editor/common/diff/rangeMapping";
 import { WorkerBasedDocumentDiffProvider } from "monaco-editor/editor/browser/widget/diffEditor/diffProviderFactoryService";
 import { StandaloneServices } from "monaco-editor/editor/standalone/browser/standaloneServices";
 // oxlint-disable-next-line no-restricted-imports -- The editor has a folder of this name; it is not the shell.
 import { IInstantiationService } from "monaco-editor/platform/instantiation/common/instantiation";
 import type { DiffHunk } from "../../../protocol";
-import { runsOf } from "../hunks";
+import { type Text, changesOf } from "./diff-changes";
 
-interface Text {
+interface TextModel extends Text {
   uri: { toString(): string };
-  getLineCount(): number;
-  getLineMaxColumn(line: number): number;
   isDisposed(): boolean;
 }
 
@@ -28,7 +24,7 @@ export interface DocumentDiff {
 
 interface DiffProvider {
   onDidChange(listener: () => void): { dispose(): void };
-  computeDiff(original: Text, modified: Text, options: unknown, cancelled: unknown): Promise<DocumentDiff>;
+  computeDiff(original: TextModel, modified: TextModel, options: unknown, cancelled: unknown): Promise<DocumentDiff>;
   dispose?(): void;
 }
 
@@ -38,37 +34,13 @@ const listeners = new Set<() => void>();
 
 /** Says what differs in a review's text; `null` when the review is closed. */
 export function setHunks(modified: string, hunks: readonly DiffHunk[] | null): void {
-  if (hunks) hunksOf.set(modified, hunks);
-  else hunksOf.delete(modified);
-  for (const listener of listeners) listener();
-}
-
-/** Hunks as the diff view's line mappings. Lines beyond the texts are left out: a text may be a step behind. */
-export function changesOf(hunks: readonly DiffHunk[], original: Text, modified: Text): DetailedLineRangeMapping[] {
-  const changes: DetailedLineRangeMapping[] = [];
-  for (const run of hunks.flatMap(runsOf)) {
-    if (run.original.to > original.getLineCount() + 1 || run.modified.to > modified.getLineCount() + 1) continue;
-    const words = run.words.map(
-      (word) =>
-        new RangeMapping(
-          columns(original, word.line, word.original),
-          columns(modified, word.otherLine, word.modified),
-        ),
-    );
-    changes.push(
-      new DetailedLineRangeMapping(
-        new LineRange(run.original.from, run.original.to),
-        new LineRange(run.modified.from, run.modified.to),
-        words.length > 0 ? words : undefined,
-      ),
-    );
+  if (!hunks) {
+    // Nobody looks at it any more: a new comparison would only meet texts that are gone.
+    hunksOf.delete(modified);
+    return;
   }
-  return changes;
-}
-
-function columns(text: Text, line: number, { from, to }: { from: number; to: number }): Range {
-  const most = text.getLineMaxColumn(line);
-  return new Range(line, Math.min(from, most), line, Math.min(to, most));
+  hunksOf.set(modified, hunks);
+  for (const listener of listeners) listener();
 }
 
 class HunkProvider implements DiffProvider {
@@ -90,7 +62,7 @@ class HunkProvider implements DiffProvider {
     };
   };
 
-  async computeDiff(original: Text, modified: Text, options: unknown, cancelled: unknown): Promise<DocumentDiff> {
+  async computeDiff(original: TextModel, modified: TextModel, options: unknown, cancelled: unknown): Promise<DocumentDiff> {
     const hunks = hunksOf.get(modified.uri.toString());
     if (!hunks || original.isDisposed() || modified.isDisposed()) {
       return this.editorsOwn.computeDiff(original, modified, options, cancelled);

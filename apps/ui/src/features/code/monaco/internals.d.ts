@@ -1,5 +1,5 @@
-/** The parts of the editor that it does not declare. Used by `setup.ts` and `diff-provider.ts` alone; the version is
- * pinned, and `diff-provider.test.ts` fails when one of them has moved. */
+/** The parts of the editor that it does not declare. Used by `setup.ts` and the diff provider alone; the version is
+ * pinned, and `diff-changes.test.ts` fails when one of them has moved. */
 /* oxlint-disable typescript/no-extraneous-class -- These declare the editor's classes; they are not ours. */
 declare module "monaco-editor/editor/standalone/browser/standaloneServices" {
   export const StandaloneServices: {

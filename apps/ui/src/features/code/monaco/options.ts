@@ -2,6 +2,7 @@
 import type { Preferences } from "../../settings";
 import type { Monaco } from "./load";
 
+type LightbulbMode = import("monaco-editor/editor").editor.ShowLightbulbIconMode;
 type EditorOptions = Parameters<Monaco["editor"]["create"]>[1] & object;
 
 export function editorOptions({ editorSize, ligatures }: Pick<Preferences, "editorSize" | "ligatures">): EditorOptions {
@@ -26,5 +27,7 @@ export function editorOptions({ editorSize, ligatures }: Pick<Preferences, "edit
     // No server answers; words of the open text are a poor guess.
     wordBasedSuggestions: "off",
     quickSuggestions: false,
+    // There is nothing it could offer yet.
+    lightbulb: { enabled: "off" as LightbulbMode },
   };
 }

@@ -1,17 +1,15 @@
 /**
  * The editor's own module, in its own chunk: what it is made of, its workers, its theme.
- * The order matters: services are settled by the first thing that touches them, so the diff provider comes first.
+ * The order of the imports matters: parts announce their services, then services are settled, then something uses them.
  */
-import { StandaloneServices } from "monaco-editor/editor/standalone/browser/standaloneServices";
 // oxlint-disable-next-line import/default -- The bundler makes the default export.
 import EditorWorker from "monaco-editor/editor/editor.worker?worker";
 import * as monaco from "monaco-editor/editor";
 import "monaco-editor/features/register.all";
+import "./services";
 import "./languages";
-import { diffProviderService, setHunks } from "./diff-provider";
+import { setHunks } from "./diff-provider";
 import { defineThemes } from "./theme";
-
-StandaloneServices.initialize({ ...diffProviderService });
 
 self.MonacoEnvironment = { getWorker: () => new EditorWorker() };
 

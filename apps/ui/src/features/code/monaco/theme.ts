@@ -92,6 +92,7 @@ const VEILS: Record<string, readonly [token: string, percent: number]> = {
   "editorBracketMatch.background": ["muted", 16],
   "widget.shadow": ["canvas", 0],
   "scrollbar.shadow": ["canvas", 0],
+  "diffEditor.unchangedCodeBackground": ["canvas", 0],
   "editor.lineHighlightBorder": ["canvas", 0],
 };
 
@@ -121,6 +122,8 @@ export function defineThemes(editors: Editor): void {
       rules: SYNTAX.map(([rule, name]) => ({ token: rule, foreground: token(name).slice(1, 7) })),
       colors: {
         ...Object.fromEntries(Object.entries(COLOURS).map(([key, name]) => [key, token(name)])),
+        // Pairs are told apart by the match under the caret, not by six colours.
+        ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((depth) => [`editorBracketHighlight.foreground${depth}`, token("syntax-token-punctuation")])),
         ...Object.fromEntries(
           Object.entries(VEILS).map(([key, [name, percent]]) => [key, read(`color-mix(in srgb, var(--vc-${name}) ${percent}%, transparent)`)]),
         ),

@@ -14,6 +14,7 @@ import { smallestEdit } from "../line-breaks";
 import { barAfterLine, hunkLine } from "../hunks";
 import { type EditorParts, editorOptions, loadEditor } from "../monaco";
 import { decide, open, showHunk } from "./commands";
+import { editorStore } from "../store";
 import { decidesHunks, reviewStore } from "./store";
 import styles from "./Review.module.css";
 
@@ -36,7 +37,9 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
   const [shown, setShown] = useState<Shown | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [bars, setBars] = useState<readonly Bar[]>([]);
+  const reached = useRef(0);
   const current = useStore(reviewStore, (state) => state.current);
+  const goal = useStore(editorStore, (state) => state.goal);
   const asked = useStore(reviewStore, (state) => state.shown);
   const preferences = useStore(settingsStore, (state) => state.preferences);
   const deciding = useStore(changesStore, (state) => state.deciding.includes(set.id));
@@ -67,8 +70,8 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
           ignoreTrimWhitespace: false,
         });
         keys = giveKeysToWindow(element);
+        keepBarsInView(made.getModifiedEditor(), element);
         setShown({ monaco, setHunks, diff: made });
-        made.getModifiedEditor().focus();
       })
       .catch((thrown: unknown) => setProblem(asShownError(thrown).message));
     return () => {
@@ -103,6 +106,15 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
       wanted = false;
     };
   }, [shown, set.id, set.updatedAt, path, hunks]);
+
+  // Who opened the review goes on in it by keyboard.
+  useEffect(() => {
+    if (!shown?.diff.getModel()) return;
+    const asks = goal?.focus === true && goal.path === path && goal.number !== reached.current;
+    // The button that decided is gone, and the focus with it.
+    if (asks || document.activeElement === document.body) shown.diff.getModifiedEditor().focus();
+    if (goal) reached.current = goal.number;
+  }, [shown, goal, path, bars]);
 
   useEffect(() => {
     const hunk = hunks[Math.min(current, hunks.length - 1)];
@@ -167,14 +179,15 @@ function showSides({ monaco, setHunks, diff }: Shown, id: string, path: string, 
     replace(before.modified, sides.after ?? "");
     return;
   }
-  if (before) setHunks(before.modified.uri.toString(), null);
   for (const side of ["disk", "proposed"]) monaco.editor.getModel(uri(side))?.dispose();
   diff.setModel({
     original: monaco.editor.createModel(sides.before ?? "", undefined, uri("disk")),
     modified: monaco.editor.createModel(sides.after ?? "", undefined, uri("proposed")),
   });
-  before?.original.dispose();
-  before?.modified.dispose();
+  if (!before) return;
+  setHunks(before.modified.uri.toString(), null);
+  before.original.dispose();
+  before.modified.dispose();
 }
 
 function replace(model: editor.ITextModel, text: string): void {
@@ -186,6 +199,18 @@ function replace(model: editor.ITextModel, text: string): void {
   model.applyEdits([{ range, text: edit.text }]);
 }
 
+/** A zone is as wide as the longest line; the bar keeps to the part that is seen. */
+function keepBarsInView(modified: editor.ICodeEditor, element: HTMLElement): void {
+  const place = () => {
+    const { contentWidth, verticalScrollbarWidth } = modified.getLayoutInfo();
+    element.style.setProperty("--bar-width", `${contentWidth - verticalScrollbarWidth}px`);
+    element.style.setProperty("--bar-left", `${modified.getScrollLeft()}px`);
+  };
+  place();
+  modified.onDidLayoutChange(place);
+  modified.onDidScrollChange((event) => event.scrollLeftChanged && place());
+}
+
 const zonesOf = new WeakMap<object, string[]>();
 
 function placeBars(modified: editor.ICodeEditor, hunks: ChangeSetFile["hunks"]): Bar[] {
@@ -195,6 +220,8 @@ function placeBars(modified: editor.ICodeEditor, hunks: ChangeSetFile["hunks"]):
     const ids = hunks.map((hunk) => {
       const node = document.createElement("div");
       node.className = styles.zone!;
+      // The editor would take the pointer for its own selection, and no click would arrive.
+      for (const press of ["pointerdown", "mousedown"]) node.addEventListener(press, (event) => event.stopPropagation());
       bars.push({ node, number: hunk.number });
       return zones.addZone({ afterLineNumber: barAfterLine(hunk), heightInPx: BAR_PX, domNode: node, suppressMouseDown: true, showInHiddenAreas: true });
     });

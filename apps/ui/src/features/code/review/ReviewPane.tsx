@@ -1,5 +1,5 @@
 /** A change set under review: the file's difference with a bar above each hunk, and the bar that decides about files. */
-import { ChevronDown, ChevronLeft, ChevronRight } from "lucide-react";
+import { Check, ChevronDown, ChevronLeft, ChevronRight, X } from "lucide-react";
 import type { ChangeSet, ChangeSetFile } from "../../../protocol";
 import { run } from "../../../shared/commands";
 import { count } from "../../../shared/format";
@@ -17,7 +17,8 @@ export function ReviewPane({ tab }: { tab: Tab }) {
   const file = set?.files.find((other) => other.path === tab.path);
   if (!set || !file) return <p className={styles.note}>These changes are not there any more.</p>;
   return (
-    <div className={styles.pane} data-keys="review">
+    // A press beside the text, on a bar or a deleted line, leaves the review's keys where they are.
+    <div className={styles.pane} data-keys="review" tabIndex={-1}>
       <Head set={set} file={file} />
       {file.conflict && waits(file) && <Conflict set={set} file={file} />}
       {file.binary ? (
@@ -110,6 +111,16 @@ function Foot({ set, file }: { set: ChangeSet; file: ChangeSetFile }) {
           <ChevronRight size={16} />
         </IconButton>
       </span>
+      {hunks > 0 && (
+        <span className={styles.steps}>
+          <IconButton label="Accept the hunk" commandId="review.acceptHunk" disabled={!decidable} onClick={() => run("review.acceptHunk")}>
+            <Check size={16} />
+          </IconButton>
+          <IconButton label="Reject the hunk" commandId="review.rejectHunk" disabled={!decidable} onClick={() => run("review.rejectHunk")}>
+            <X size={16} />
+          </IconButton>
+        </span>
+      )}
       <span className={styles.space} />
       {waits(file) && (
         <>
