@@ -40,7 +40,14 @@ pub enum Verb {
     Demo(Demo),
     /// The wire contract on standard input and output, one JSON object a line
     #[command(hide = true)]
-    Engine,
+    Engine(EngineMode),
+}
+
+#[derive(Debug, Args)]
+pub struct EngineMode {
+    /// Serve any number of clients on a socket instead, until standard input ends
+    #[arg(long)]
+    pub listen: bool,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod agent;
 mod edits;
 mod files;
 mod golden;
+mod listen;
 mod review;
 mod snapshots;
 mod stale;
