@@ -34,6 +34,8 @@ pub enum Verb {
     Sessions(Sessions),
     /// Read or change settings
     Settings(Settings),
+    /// Models: list them, try them out, store or forget a key
+    Providers(Providers),
     /// Say what works on this machine
     Doctor(Doctor),
     /// A full run without a key: a sample repository, a failing test, a fix, a review
@@ -199,6 +201,34 @@ pub enum SettingsVerb {
     Get { key: Option<String> },
     /// Set one, for example `providers.openai.baseUrl http://localhost:8080/v1`
     Set { key: String, value: String },
+}
+
+#[derive(Debug, Args)]
+pub struct Providers {
+    #[command(subcommand)]
+    pub verb: ProvidersVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProvidersVerb {
+    /// Every provider, whether it can be used, and what is missing
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Try out streaming, tool calls, edits and how much is really read; a paid provider charges a few cents
+    Check {
+        /// Default: the default provider and every server found on this machine
+        id: Option<String>,
+        #[arg(long, value_name = "ID")]
+        model: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Store a key, read from the terminal without showing it, or from standard input
+    Login { id: String },
+    /// Forget a stored key
+    Logout { id: String },
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ mod engine_mode;
 mod exec;
 mod exit;
 mod output;
+mod providers;
 mod sessions;
 mod settings;
 mod show;
@@ -51,6 +52,7 @@ async fn run(arguments: Arguments) -> Exit {
         Verb::Changes(arguments) => changes::run(common, arguments).await,
         Verb::Sessions(arguments) => sessions::run(common, arguments).await,
         Verb::Settings(arguments) => settings::run(arguments),
+        Verb::Providers(arguments) => providers::run(arguments).await,
         Verb::Doctor(arguments) => doctor::run(common, arguments),
         Verb::Demo(arguments) => demo::run(arguments).await,
         Verb::Engine(arguments) => engine_mode::run(common, arguments).await,

@@ -4,14 +4,20 @@
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 use protocol::{
     ErrorCode, RuntimeError,
     request::{ProviderSummary, ProvidersListResult},
 };
-use provider::{Gateway, ProviderConfig, ProviderSettings, presets};
-use store::DataHome;
+use provider::{
+    Gateway, Origin, ProviderConfig, ProviderError, ProviderErrorKind, ProviderSettings, presets,
+};
+use store::{
+    DataHome,
+    credentials::{Credentials, Keyring, PASSPHRASE_VARIABLE},
+};
 
 use crate::Environment;
 
@@ -19,6 +25,8 @@ use crate::Environment;
 pub struct Chosen {
     pub provider: String,
     pub model: String,
+    /// Who is asked where it cannot answer.
+    pub fallbacks: Vec<Origin>,
 }
 
 pub struct Models {
@@ -29,31 +37,102 @@ pub struct Models {
 
 struct Loaded {
     settings: ModelSettings,
+    keys: Keys,
     gateway: Gateway,
+}
+
+/// The stored keys, opened, by the environment variable in whose place each stands.
+#[derive(Clone, Default, PartialEq)]
+struct Keys {
+    /// When the file was written that they were read from.
+    written: Option<SystemTime>,
+    by_variable: BTreeMap<String, String>,
+    /// Why a key that is stored cannot be used, by provider.
+    problems: BTreeMap<String, RuntimeError>,
+}
+
+/// The keys of this data folder as the environment wants them kept: `VIBE_CODER_KEYRING=off` leaves the system's
+/// keyring alone.
+pub(crate) fn credentials(home: &DataHome, environment: &Environment) -> Credentials {
+    let keyring = match environment.get("VIBE_CODER_KEYRING") {
+        Some("off") => Keyring::Leave,
+        _ => Keyring::Use,
+    };
+    Credentials::open(
+        home,
+        keyring,
+        environment.get(PASSPHRASE_VARIABLE).map(str::to_owned),
+    )
+}
+
+impl Keys {
+    fn read(home: &DataHome, environment: &Environment, settings: &ProviderSettings) -> Self {
+        let store = credentials(home, environment);
+        let mut keys = Keys {
+            written: store.written(),
+            ..Keys::default()
+        };
+        if keys.written.is_none() {
+            return keys;
+        }
+        for provider in presets::overview(settings, &|_| None) {
+            let Some(variable) = provider.key_variable else {
+                continue;
+            };
+            // What the environment says is used, so nothing has to be opened, and nobody asked to unlock it.
+            if environment
+                .get(&variable)
+                .is_some_and(|value| !value.trim().is_empty())
+            {
+                continue;
+            }
+            match store.get(&provider.id) {
+                Ok(Some(key)) => drop(keys.by_variable.insert(variable, key)),
+                Ok(None) => {}
+                Err(error) => drop(keys.problems.insert(provider.id, error.into())),
+            }
+        }
+        keys
+    }
+
+    fn lookup(&self, environment: &Environment, name: &str) -> Option<String> {
+        let said = environment.get(name).filter(|value| !value.trim().is_empty());
+        said.map(str::to_owned)
+            .or_else(|| self.by_variable.get(name).cloned())
+    }
 }
 
 #[derive(Clone, PartialEq)]
 struct ModelSettings {
     providers: ProviderSettings,
     default_model: Option<String>,
+    fallbacks: Vec<String>,
 }
 
 impl Models {
     pub fn open(home: DataHome, environment: Environment) -> Result<Self, RuntimeError> {
         let settings = read(&home)?;
-        let gateway = Gateway::new(configs(&settings.providers, &environment));
+        let keys = Keys::read(&home, &environment, &settings.providers);
+        let gateway = Gateway::new(configs(&settings.providers, &environment, &keys));
         Ok(Self {
             home,
             environment,
-            loaded: Mutex::new(Loaded { settings, gateway }),
+            loaded: Mutex::new(Loaded {
+                settings,
+                keys,
+                gateway,
+            }),
         })
     }
 
     /// Values that must never be shown or stored: the keys of the providers, and whatever the environment holds
     /// under a name that says it is a secret, because a provider that is added later may use it.
     pub fn secrets(&self) -> Vec<String> {
-        let settings = self.loaded().settings.providers.clone();
-        let named = configs(&settings, &self.environment)
+        let (settings, keys) = {
+            let loaded = self.loaded();
+            (loaded.settings.providers.clone(), loaded.keys.clone())
+        };
+        let named = configs(&settings, &self.environment, &keys)
             .into_iter()
             .filter_map(|provider| {
                 Some(
@@ -71,7 +150,10 @@ impl Models {
                     .any(|end| name.ends_with(end))
             })
             .map(|(_, value)| value.to_owned());
-        named.chain(suspected).collect()
+        named
+            .chain(suspected)
+            .chain(keys.by_variable.values().cloned())
+            .collect()
     }
 
     pub fn gateway(&self) -> Gateway {
@@ -81,18 +163,41 @@ impl Models {
     /// The provider and model of a turn, with everything checked that can be known before the first request.
     pub fn choose(&self, provider: Option<String>, model: Option<String>) -> Result<Chosen, RuntimeError> {
         let (settings, gateway) = self.refreshed()?;
-        let lookup = |name: &str| self.environment.get(name).map(str::to_owned);
+        let keys = self.loaded().keys.clone();
+        let lookup = |name: &str| keys.lookup(&self.environment, name);
         let provider = provider.unwrap_or_else(|| presets::default_provider(&settings.providers, &lookup));
-        let config = presets::resolve(&provider, &settings.providers, &lookup)?;
+        let config = presets::resolve(&provider, &settings.providers, &lookup)
+            .map_err(|error| self.explain(&provider, error))?;
         gateway.check(&provider)?;
         let model = model.or(settings.default_model).unwrap_or(config.model);
-        Ok(Chosen { provider, model })
+        let fallbacks = settings
+            .fallbacks
+            .iter()
+            .filter_map(|text| fallback(text, &gateway))
+            .collect();
+        Ok(Chosen {
+            provider,
+            model,
+            fallbacks,
+        })
+    }
+
+    /// The failure of a provider in a user's words: a key that is stored but cannot be opened is not a missing one.
+    pub fn explain(&self, provider: &str, error: ProviderError) -> RuntimeError {
+        match error.kind {
+            ProviderErrorKind::NoKey | ProviderErrorKind::UnknownProvider => {
+                let stored = self.loaded().keys.problems.get(provider).cloned();
+                stored.unwrap_or_else(|| error.into())
+            }
+            _ => error.into(),
+        }
     }
 
     /// Every provider a user can choose, whether it can be used as things are, and if not what is missing.
     pub fn list(&self) -> Result<ProvidersListResult, RuntimeError> {
         let (settings, gateway) = self.refreshed()?;
-        let lookup = |name: &str| self.environment.get(name).map(str::to_owned);
+        let keys = self.loaded().keys.clone();
+        let lookup = |name: &str| keys.lookup(&self.environment, name);
         let default = presets::default_provider(&settings.providers, &lookup);
         let providers = presets::overview(&settings.providers, &lookup)
             .into_iter()
@@ -130,11 +235,16 @@ impl Models {
 
     fn refreshed(&self) -> Result<(ModelSettings, Gateway), RuntimeError> {
         let settings = read(&self.home)?;
+        let written = credentials(&self.home, &self.environment).written();
         let mut loaded = self.loaded();
+        let keys_changed = loaded.keys.written != written;
+        if keys_changed || loaded.settings.providers != settings.providers {
+            loaded.keys = Keys::read(&self.home, &self.environment, &settings.providers);
+        }
         // A gateway has open connections and slots, so it is replaced only when it has to be.
-        if loaded.settings != settings {
-            if loaded.settings.providers != settings.providers {
-                loaded.gateway = Gateway::new(configs(&settings.providers, &self.environment));
+        if keys_changed || loaded.settings != settings {
+            if keys_changed || loaded.settings.providers != settings.providers {
+                loaded.gateway = Gateway::new(configs(&settings.providers, &self.environment, &loaded.keys));
             }
             loaded.settings = settings.clone();
         }
@@ -146,8 +256,23 @@ impl Models {
     }
 }
 
-fn configs(settings: &ProviderSettings, environment: &Environment) -> Vec<ProviderConfig> {
-    presets::resolve_all(settings, &|name| environment.get(name).map(str::to_owned))
+fn configs(settings: &ProviderSettings, environment: &Environment, keys: &Keys) -> Vec<ProviderConfig> {
+    presets::resolve_all(settings, &|name| keys.lookup(environment, name))
+}
+
+/// `provider` or `provider/model`; nothing for one that cannot be used as things are.
+fn fallback(text: &str, gateway: &Gateway) -> Option<Origin> {
+    let (provider, model) = text.split_once('/').unwrap_or((text, ""));
+    let config = gateway.config(provider)?;
+    let model = if model.is_empty() {
+        config.model.as_str()
+    } else {
+        model
+    };
+    (!model.is_empty()).then(|| Origin {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+    })
 }
 
 fn in_words(error: RuntimeError) -> String {
@@ -172,6 +297,7 @@ fn read(home: &DataHome) -> Result<ModelSettings, RuntimeError> {
             providers,
         },
         default_model: settings.default_model,
+        fallbacks: settings.fallbacks,
     })
 }
 

@@ -10,8 +10,11 @@ use workspace::Workspace;
 
 use crate::{events::EventSink, models::Models, paths::PathCache};
 
-/// Tokens an answer may have. Within what every current model of the supported families allows.
-pub const MAX_OUTPUT_TOKENS: u32 = 8_192;
+/// The most tokens an answer may have, whatever its model could give: room for a whole file, and no more to pay for
+/// than that when a model runs on.
+const MAX_OUTPUT_TOKENS: u32 = 32_000;
+/// Asked for where it is not known how long an answer may be. Every current coding model gives this.
+const USUAL_OUTPUT_TOKENS: u64 = 8_192;
 /// Assumed where the model's own window is not known; every current coding model has at least this.
 const DEFAULT_CONTEXT_WINDOW: u64 = 128_000;
 
@@ -30,8 +33,24 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    pub fn budget(&self) -> TokenBudgetManager {
-        TokenBudgetManager::new(DEFAULT_CONTEXT_WINDOW, u64::from(MAX_OUTPUT_TOKENS))
+    pub fn budget(&self, provider: &str, model: &str) -> TokenBudgetManager {
+        let window = self.context_window(provider, model);
+        TokenBudgetManager::new(window, u64::from(self.output_limit(provider, model)))
+    }
+
+    /// The longest answer to ask for, in tokens: no more than the model can give, and than a quarter of what it can
+    /// hold.
+    pub fn output_limit(&self, provider: &str, model: &str) -> u32 {
+        let facts = self.models.gateway().facts(provider, model);
+        let limit = facts.max_output.unwrap_or(USUAL_OUTPUT_TOKENS);
+        let share = self.context_window(provider, model) / 4;
+        let limit = limit.min(share).clamp(1, u64::from(MAX_OUTPUT_TOKENS));
+        u32::try_from(limit).unwrap_or(MAX_OUTPUT_TOKENS)
+    }
+
+    fn context_window(&self, provider: &str, model: &str) -> u64 {
+        let facts = self.models.gateway().facts(provider, model);
+        facts.context_window.unwrap_or(DEFAULT_CONTEXT_WINDOW)
     }
 
     /// Absent where the price is not known: no figure is better than a wrong one.

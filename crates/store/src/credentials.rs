@@ -7,7 +7,11 @@
 mod ring;
 mod seal;
 
-use std::{collections::BTreeMap, fs, io, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    time::{Duration, SystemTime},
+};
 
 use protocol::{ErrorCode, RuntimeError};
 use serde::{Deserialize, Serialize};
@@ -130,6 +134,14 @@ impl Credentials {
             keyring,
             passphrase: passphrase.filter(|text| !text.is_empty()),
         }
+    }
+
+    /// When a key was last stored or forgotten; nothing when none ever was.
+    pub fn written(&self) -> Option<SystemTime> {
+        let path = self.home.root().join("credentials.json");
+        fs::metadata(path.as_path())
+            .and_then(|metadata| metadata.modified())
+            .ok()
     }
 
     /// Where each provider's key is, without opening any.

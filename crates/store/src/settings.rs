@@ -25,6 +25,22 @@ pub struct Settings {
     pub default_mode: Mode,
     pub store: StoreSettings,
     pub flags: RuntimeFeatureFlags,
+    /// Who is asked, in this order, where a provider cannot answer: `provider` or `provider/model`.
+    pub fallbacks: Vec<String>,
+    pub spending: SpendingSettings,
+}
+
+/// What one session may cost. Unlimited where nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SpendingSettings {
+    /// No request is sent that could pass this many US dollars.
+    pub session_dollars: Option<f64>,
+    /// No request is sent that could pass this many tokens, read and written.
+    pub session_tokens: Option<u64>,
+    /// The user is told once when the session has cost this much.
+    pub warn_dollars: Option<f64>,
+    pub warn_tokens: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

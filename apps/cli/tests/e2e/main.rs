@@ -17,6 +17,7 @@ mod edits;
 mod files;
 mod golden;
 mod listen;
+mod models;
 mod review;
 mod snapshots;
 mod stale;

@@ -33,6 +33,7 @@ pub fn send(engine: &Engine, params: TurnSendParams) -> Result<TurnAccepted, Run
         mode: params.mode,
         provider: chosen.provider,
         model: chosen.model,
+        fallbacks: chosen.fallbacks,
         approvals: params.approvals,
         timeout: params.timeout_ms.map(Duration::from_millis),
     };

@@ -117,6 +117,13 @@ impl Session {
         lock(&self.row).state = SessionState::Failed;
     }
 
+    /// Keeps a value with the session, below its settings.
+    pub fn keep(&self, key: &str, value: serde_json::Value) -> Result<(), RuntimeError> {
+        let mut row = lock(&self.row);
+        row.settings[key] = value;
+        Ok(self.store.put_session(&row)?)
+    }
+
     pub fn set_title(&self, title: &str) -> Result<(), RuntimeError> {
         let mut row = lock(&self.row);
         let body = EventBody::SessionRenamed {

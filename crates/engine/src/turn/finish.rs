@@ -32,7 +32,7 @@ impl Turn {
         };
         let duration_ms = self.rooms.sink.now().saturating_sub(self.started_at);
         let usage = self.usage();
-        let cost = self.rooms.cost(&self.provider, &self.model, &usage);
+        let cost = *lock(&self.cost);
         let summary = SummaryItem {
             files_changed: waiting
                 .map(|set| set.files.into_iter().map(|file| file.path).collect())

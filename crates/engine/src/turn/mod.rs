@@ -16,7 +16,7 @@ use protocol::{
     ErrorCode, EventBody, ItemId, ItemKind, ItemStatus, Mode, ProviderRequestId, RuntimeError, TimelineItem,
     TurnId, Usage, request::Approvals,
 };
-use provider::{Answer, Block, Message, ModelRequest, StopReason};
+use provider::{Answer, Block, Message, ModelRequest, Origin, StopReason};
 use store::{Durability, log::LogEvent};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,7 @@ use self::history::History;
 use crate::{
     rooms::Rooms,
     session::{Session, SessionInput},
+    spending,
     tools::router::{self, Call},
 };
 
@@ -47,7 +48,11 @@ pub struct Turn {
     pub approvals: Approvals,
     pub cancel: CancellationToken,
     pub started_at: protocol::Millis,
+    /// Who is asked where the provider cannot answer.
+    fallbacks: Vec<Origin>,
     usage: Mutex<Usage>,
+    /// What the answers so far have cost, as far as prices are known.
+    cost: Mutex<Option<f64>>,
     pub commands_run: AtomicU32,
     /// Items that started and have not ended; the turn's end closes what is left, so that no card spins forever.
     open_items: Mutex<BTreeMap<ItemId, TimelineItem>>,
@@ -61,6 +66,7 @@ pub struct TurnRequest {
     pub mode: Mode,
     pub provider: String,
     pub model: String,
+    pub fallbacks: Vec<Origin>,
     pub approvals: Approvals,
     pub timeout: Option<Duration>,
 }
@@ -79,7 +85,9 @@ impl Turn {
             approvals: request.approvals,
             cancel: CancellationToken::new(),
             started_at,
+            fallbacks: request.fallbacks.clone(),
             usage: Mutex::default(),
+            cost: Mutex::default(),
             commands_run: AtomicU32::new(0),
             open_items: Mutex::default(),
             notes: Mutex::default(),
@@ -249,6 +257,8 @@ impl Turn {
         let history_bytes: usize = history.messages().iter().map(message_bytes).sum();
         let estimated_input =
             bundle.estimated_tokens + prompt::TokenBudgetManager::estimate_bytes(history_bytes);
+        let longest_answer = self.rooms.output_limit(&self.provider, &self.model);
+        spending::allow(self, estimated_input, u64::from(longest_answer))?;
         self.log(&LogEvent::ProviderRequestStarted {
             session: self.session.id.clone(),
             request: request_id.clone(),
@@ -266,7 +276,7 @@ impl Turn {
                 system: bundle.system.clone(),
                 tools: bundle.tools.clone(),
                 messages: history.messages().to_vec(),
-                max_output_tokens: crate::rooms::MAX_OUTPUT_TOKENS,
+                max_output_tokens: longest_answer,
                 format: provider::AnswerFormat::Text,
                 request_id: request_id.clone(),
             },
@@ -289,6 +299,9 @@ impl Turn {
         });
         let answer = asked?;
         *lock(&self.usage) += answer.usage;
+        if let Some(cost) = spending::record(self, &answer)? {
+            *lock(&self.cost).get_or_insert(0.0) += cost;
+        }
         self.emit(
             EventBody::UsageUpdated {
                 turn_id: self.id.clone(),

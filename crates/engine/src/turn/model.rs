@@ -20,7 +20,11 @@ pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeEr
         provider: request.provider.clone(),
         model: request.model.clone(),
     };
-    let mut events = turn.rooms.models.gateway().stream(request, turn.cancel.clone());
+    let mut events =
+        turn.rooms
+            .models
+            .gateway()
+            .stream_or_else(request, turn.fallbacks.clone(), turn.cancel.clone());
     let mut open = OpenItem::new(turn, asked);
     let mut retry: Option<TimelineItem> = None;
     loop {
@@ -96,7 +100,10 @@ impl Turn {
     /// Tells that another model answers, and why.
     fn note_switch(&self, to: &Origin, reason: ProviderError) -> Result<(), RuntimeError> {
         let from = reason.place.provider.clone();
-        let words = format!("{from} could not answer; {} ({}) answers instead.", to.provider, to.model);
+        let words = format!(
+            "{from} could not answer; {} ({}) answers instead.",
+            to.provider, to.model
+        );
         let error = RuntimeError::from(reason).action(words.clone());
         self.note(words);
         self.add_item(ItemKind::Error { error }, ItemStatus::Failed, Durability::Normal)

@@ -56,7 +56,7 @@ pub async fn begin(
         platform: std::env::consts::OS,
         instructions: &collected.instructions,
         tools: catalogue::schemas(turn.mode),
-        budget: rooms.budget(),
+        budget: rooms.budget(&turn.provider, &turn.model),
     });
     bundle
         .omitted
