@@ -9,6 +9,7 @@
 mod bench;
 mod programs;
 mod run;
+mod sdk;
 mod test;
 mod tidy;
 

@@ -77,6 +77,11 @@ pub fn has_subcommand(name: &str) -> bool {
     capture(command).is_ok()
 }
 
+/// A program by its path, or by its name where the system finds it.
+pub fn program(path: &Path) -> Command {
+    Command::new(path)
+}
+
 pub fn has_git() -> bool {
     let mut command = Command::new("git");
     command.arg("--version");
