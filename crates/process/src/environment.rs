@@ -45,7 +45,7 @@ impl CommandEnvironment {
 }
 
 /// Set for every command: nobody can answer a pager, an editor or a prompt, so none is started.
-pub(crate) const QUIET: [(&str, &str); 18] = [
+pub(crate) const QUIET: [(&str, &str); 21] = [
     ("TERM", "dumb"),
     ("PAGER", "cat"),
     ("GIT_PAGER", "cat"),
@@ -60,8 +60,12 @@ pub(crate) const QUIET: [(&str, &str); 18] = [
     ("GIT_SEQUENCE_EDITOR", "false"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", "false"),
-    // A status only looks; it must not make the user's own commit wait for the index.
+    // A status or a diff only looks; it must not make the user's own commit wait for the index. The variable is for
+    // the one, the setting for the other.
     ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_CONFIG_COUNT", "1"),
+    ("GIT_CONFIG_KEY_0", "diff.autoRefreshIndex"),
+    ("GIT_CONFIG_VALUE_0", "false"),
     ("SSH_ASKPASS", "false"),
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("PYTHONUNBUFFERED", "1"),

@@ -165,11 +165,13 @@ fn command(tool: Tool, args: &[OsString], cwd: &Path) -> Command {
 
 /// Settings that win over every configuration file: a repository must not be able to make a mere reading of it run
 /// programs. An external diff cannot be switched off here; callers say `--no-ext-diff --no-textconv`.
-const GIT_CONFIG: [(&str, &str); 4] = [
+const GIT_CONFIG: [(&str, &str); 5] = [
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("log.showSignature", "false"),
     ("gc.auto", "0"),
+    // A diff would refresh the index, whose lock the user's own commit needs; no option against locks stops it.
+    ("diff.autoRefreshIndex", "false"),
 ];
 
 fn neutral_git_environment(command: &mut Command) {

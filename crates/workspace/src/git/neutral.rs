@@ -16,6 +16,9 @@ pub(super) const SETTINGS: &[&str] = &[
     "core.askPass=false",
     "credential.helper=",
     "diff.external=",
+    // Otherwise a diff refreshes the index, whose lock the user's own commit needs; the option against optional locks
+    // does not reach it.
+    "diff.autoRefreshIndex=false",
     // A partial clone fetches what is missing while it is read. Each protocol by name, since a name beats the
     // general rule.
     "protocol.allow=never",
