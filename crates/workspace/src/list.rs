@@ -75,6 +75,7 @@ impl Entry {
     /// The name for people and models; `/` follows a folder's and `@` and the target a link's.
     pub fn label(&self) -> String {
         let name = self.name.to_string_lossy();
+        let name = crate::on_one_line(&name);
         match &self.kind {
             EntryKind::Directory => format!("{name}/"),
             EntryKind::File => name.into_owned(),

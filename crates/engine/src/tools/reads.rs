@@ -1,7 +1,10 @@
 //! The reading tools: what they read is base and draft together, and every answer is bounded and says what it left
 //! out.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use index::PathIndex;
 use protocol::RuntimeError;
@@ -10,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use workspace::{
     LineRange, Overlay, ReadLimits, display_path, files, git,
     list::{self, DraftMark, Listing},
+    on_one_line,
     search::{self, Case, ContentQuery, Syntax},
     walk::WalkOptions,
 };
@@ -83,7 +87,12 @@ impl Reader {
         let view = workspace::read_text(&path, &self.overlay()?, range, ReadLimits::default())?;
         let shown = path.display();
         self.session.saw(&shown, view.content_hash.clone());
-        let content = format!("{shown}: {}\n{}", view.description(), view.numbered());
+        let content = format!(
+            "{}: {}\n{}",
+            on_one_line(&shown),
+            view.description(),
+            view.numbered()
+        );
         let lines = match (view.first_line, view.last_line) {
             (first, last) if last < first => "empty".to_owned(),
             (1, last) if last == view.total_lines => format!("{last} lines"),
@@ -106,7 +115,7 @@ impl Reader {
         let listing = list::list(&self.rooms.workspace, &path, &self.overlay()?, MAX_LISTED)?;
         let summary = format!("{} entries", listing.entries.len() + listing.omitted);
         Ok(Outcome::new(
-            format!("{}\n{}", path.display(), listing_text(&listing)),
+            format!("{}\n{}", on_one_line(&path.display()), listing_text(&listing)),
             summary,
         ))
     }
@@ -135,7 +144,7 @@ impl Reader {
             (paths, omitted, skipped)
         };
         let summary = counted(paths.len() + omitted, "file");
-        let mut content: String = paths.iter().map(|path| display_path(path) + "\n").collect();
+        let mut content: String = paths.iter().map(|path| line_of(path) + "\n").collect();
         if paths.is_empty() {
             content.push_str("No file matches.\n");
         }
@@ -174,7 +183,7 @@ impl Reader {
         let mut content = String::new();
         let mut shown = 0;
         for hit in &found.hits {
-            let line = format!("{}:{}: {}\n", display_path(&hit.path), hit.line, hit.text);
+            let line = format!("{}:{}: {}\n", line_of(&hit.path), hit.line, hit.text);
             if content.len() + line.len() > MAX_HIT_BYTES {
                 break;
             }
@@ -239,8 +248,12 @@ fn status_line(entry: &git::StatusEntry) -> String {
     let from = entry
         .old_path
         .as_ref()
-        .map_or_else(String::new, |old| format!("{} → ", display_path(old)));
-    format!("{from}{}: {}", display_path(&entry.path), entry.in_words())
+        .map_or_else(String::new, |old| format!("{} → ", line_of(old)));
+    format!("{from}{}: {}", line_of(&entry.path), entry.in_words())
+}
+
+fn line_of(path: &Path) -> String {
+    on_one_line(&display_path(path)).into_owned()
 }
 
 fn counted(count: usize, noun: &str) -> String {
@@ -268,7 +281,7 @@ pub fn listing_text(listing: &Listing) -> String {
         text.push('\n');
     }
     for name in &listing.deleted_in_draft {
-        text.push_str(&format!("{name}  (deleted in your draft)\n"));
+        text.push_str(&format!("{}  (deleted in your draft)\n", on_one_line(name)));
     }
     if listing.omitted > 0 {
         text.push_str(&format!("… and {} more\n", listing.omitted));
