@@ -211,7 +211,10 @@ impl Run {
     }
 
     async fn finish(mut self) -> Result<Exit, RuntimeError> {
-        let end = self.follow().await?;
+        let end = match self.follow().await {
+            Ok(end) => end,
+            Err(error) => return self.broken_off(error).await,
+        };
         let mut files = Vec::new();
         let mut error = match &end.outcome {
             TurnOutcome::Failed { error } => Some(error.clone()),
@@ -257,6 +260,22 @@ impl Run {
         Ok(exit)
     }
 
+    /// The turn's end could not be recorded, or the engine is gone: what can still be known is told.
+    async fn broken_off(self, error: RuntimeError) -> Result<Exit, RuntimeError> {
+        let change_sets = self.change_sets().await.unwrap_or_default();
+        let line = ResultLine {
+            session: Some(self.session.clone()),
+            change_sets,
+            ..ResultLine::not_begun(&error)
+        };
+        if self.ownership == Ownership::Ours {
+            // It may be gone already.
+            let _ = self.client.call(ShutdownParams {}).await;
+        }
+        self.printer.result(&line);
+        Ok(Exit::Failed)
+    }
+
     /// Prints events until the turn's last one. An interrupt becomes a cancel, and the turn's end is awaited still.
     async fn follow(&mut self) -> Result<TurnEnd, RuntimeError> {
         loop {
@@ -274,10 +293,11 @@ impl Run {
                 }
             };
             let Some(event) = event else {
-                return Err(RuntimeError::new(
-                    ErrorCode::Interrupted,
-                    "The engine ended during the turn.",
-                ));
+                let ended = || {
+                    RuntimeError::new(ErrorCode::Interrupted, "The engine ended during the turn.")
+                        .action("`vibe-coder sessions resume` shows where the session stands.")
+                };
+                return Err(self.client.failure().unwrap_or_else(ended));
             };
             self.saw(&event);
             if let EventBody::TurnCompleted {
@@ -395,10 +415,22 @@ impl Printer {
 /// The longest request that is read from standard input: what fits into one request of the wire contract.
 const MAX_PROMPT_BYTES: u64 = 8 * 1024 * 1024;
 
+/// Checked before anything is opened, so that a slip leaves no empty session behind.
 fn prompt_text(argument: String) -> Result<String, RuntimeError> {
-    if argument != "-" {
-        return Ok(argument);
+    let text = match argument.as_str() {
+        "-" => standard_input()?,
+        _ => argument,
+    };
+    if text.trim().is_empty() {
+        return Err(
+            RuntimeError::new(ErrorCode::UsageInvalid, "The request is empty.")
+                .action("Say what you want to know or have done."),
+        );
     }
+    Ok(text)
+}
+
+fn standard_input() -> Result<String, RuntimeError> {
     let mut text = String::new();
     std::io::stdin()
         .take(MAX_PROMPT_BYTES)

@@ -104,13 +104,14 @@ impl Engine {
         });
         if !recovered.is_empty() {
             sink.log(&LogEvent::Recovery { repairs });
-            sink.emit(
-                None,
-                EventBody::Recovered {
-                    notes: recovered.clone(),
-                },
-                Durability::Normal,
-            )?;
+            let body = EventBody::Recovered {
+                notes: recovered.clone(),
+            };
+            match sink.emit(None, body, Durability::Normal) {
+                // What is stored can still be read.
+                Err(error) if error.code == ErrorCode::StoreFull => {}
+                emitted => emitted?,
+            }
         }
         let workspace_name = workspace
             .root()

@@ -67,17 +67,13 @@ impl Budget {
     }
 
     /// The failure of a database write, told as the limit where it is the limit that was reached.
-    pub(crate) fn explain(&self, error: StoreError, database: &Database) -> StoreError {
-        /// A write may fail this far below the limit, when it needs several pages.
-        const CLOSE: u64 = 64 * 1024;
-        let (StoreError::Full { what, .. }, Some(limit_bytes)) = (&error, self.limit_bytes) else {
-            return error;
-        };
-        let used = database.size().unwrap_or(0) + self.files.load(Ordering::Relaxed);
-        if used.saturating_add(CLOSE) < limit_bytes {
-            return error;
+    pub(crate) fn explain(&self, error: StoreError) -> StoreError {
+        // SQLite does not say whether its limit or the disk was reached. Where there is a limit it is far likelier, at
+        // any distance from it: one large record needs many pages.
+        match (error, self.limit_bytes) {
+            (StoreError::Full { what, .. }, Some(limit_bytes)) => StoreError::OverLimit { what, limit_bytes },
+            (error, _) => error,
         }
-        StoreError::OverLimit { what, limit_bytes }
     }
 
     fn leave_the_rest_to(&self, database: &Database) -> Result<(), StoreError> {

@@ -80,7 +80,8 @@ impl From<StoreError> for RuntimeError {
             )
             .because(format!("The setting store.limitBytes is {limit_bytes}."))
             .action(format!(
-                "Raise or remove the setting store.limitBytes, then start again. {UNTOUCHED}"
+                "Raise or remove the setting store.limitBytes, or free disk space if the disk is full, then start again. \
+                 {UNTOUCHED}"
             )),
             StoreError::Corrupt {
                 what,

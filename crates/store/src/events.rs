@@ -80,7 +80,7 @@ impl Store {
         if maybe_index && search::make_again(&mut database).is_ok() {
             written = insert(&mut database, first, &events, &bodies, durability);
         }
-        written.map_err(|error| self.inner.budget.explain(error, &database))?;
+        written.map_err(|error| self.inner.budget.explain(error))?;
         let envelopes: Vec<_> = (first..)
             .zip(events)
             .map(|(seq, event)| EventEnvelope {

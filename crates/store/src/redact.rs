@@ -3,6 +3,7 @@
 
 use std::{borrow::Cow, sync::LazyLock};
 
+use memchr::memmem;
 use protocol::EventBody;
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -155,6 +156,18 @@ impl Redactor {
             held: String::new(),
         }
     }
+
+    /// A redacted view of bytes that arrive in pieces and need not be text.
+    pub fn byte_stream(&self) -> RedactedBytes {
+        RedactedBytes {
+            values: self
+                .values
+                .iter()
+                .map(|value| memmem::Finder::new(value).into_owned())
+                .collect(),
+            held: Vec::new(),
+        }
+    }
 }
 
 /// Whether `text` holds something that has a secret's form.
@@ -231,6 +244,59 @@ impl RedactedStream {
     pub fn finish(mut self) -> String {
         std::mem::take(&mut self.held)
     }
+}
+
+/// As [`RedactedStream`], for bytes: a command's raw output, which may be in any encoding.
+#[derive(Clone, Debug)]
+pub struct RedactedBytes {
+    /// Longest first, as in the redactor.
+    values: Vec<memmem::Finder<'static>>,
+    held: Vec<u8>,
+}
+
+impl RedactedBytes {
+    /// Takes the next piece and returns what may be kept now.
+    pub fn push<'a>(&mut self, piece: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.values.is_empty() {
+            return Cow::Borrowed(piece);
+        }
+        self.held.extend_from_slice(piece);
+        let mut kept = Vec::with_capacity(self.held.len());
+        let mut rest = self.held.as_slice();
+        // The first place decides; where two begin there, the longer one.
+        while let Some((at, length)) = self
+            .values
+            .iter()
+            .filter_map(|value| Some((value.find(rest)?, value.needle().len())))
+            .min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))
+        {
+            kept.extend_from_slice(&rest[..at]);
+            kept.extend_from_slice(REDACTED.as_bytes());
+            rest = &rest[at + length..];
+        }
+        let hold = self
+            .values
+            .iter()
+            .map(|value| longest_beginning_at_end(rest, value.needle()))
+            .max()
+            .unwrap_or(0);
+        let (shown, held) = rest.split_at(rest.len() - hold);
+        kept.extend_from_slice(shown);
+        self.held = held.to_vec();
+        Cow::Owned(kept)
+    }
+
+    /// The rest, when nothing follows.
+    pub fn finish(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.held)
+    }
+}
+
+fn longest_beginning_at_end(bytes: &[u8], value: &[u8]) -> usize {
+    (1..value.len())
+        .rev()
+        .find(|&length| bytes.ends_with(&value[..length]))
+        .unwrap_or(0)
 }
 
 /// How many bytes at the end of `text` are a beginning of `value`, but not all of it.
@@ -321,6 +387,14 @@ mod tests {
                 shown += &stream.push(&text[second..]);
                 shown += &stream.finish();
                 assert_eq!(shown, "a [redacted] b sécret-valu [redacted]", "{first} {second}");
+
+                let mut stream = redactor.byte_stream();
+                let mut kept = Vec::new();
+                for piece in [&text[..first], &text[first..second], &text[second..]] {
+                    kept.extend_from_slice(&stream.push(piece.as_bytes()));
+                }
+                kept.extend_from_slice(&stream.finish());
+                assert_eq!(kept, shown.as_bytes(), "{first} {second}");
             }
         }
     }

@@ -216,7 +216,7 @@ impl Store {
         let mut database = self.database();
         database
             .write(what, durability, change)
-            .map_err(|error| self.inner.budget.explain(error, &database))
+            .map_err(|error| self.inner.budget.explain(error))
     }
 
     pub(crate) fn require_write_access(&self, what: &'static str) -> Result<(), StoreError> {

@@ -21,11 +21,19 @@ pub struct EventSink {
     inner: Arc<Inner>,
 }
 
+/// What subscribers are sent as it happens.
+#[derive(Clone)]
+enum Live {
+    Event(Arc<EventEnvelope>),
+    /// The log can no longer be written, so no event can follow.
+    Broken(Arc<RuntimeError>),
+}
+
 struct Inner {
     store: Store,
     redactor: Redactor,
     log: Log,
-    live: broadcast::Sender<Arc<EventEnvelope>>,
+    live: broadcast::Sender<Live>,
     /// Held from numbering to sending, so that everyone sees events in the order of their numbers.
     order: Mutex<()>,
     clock: fn() -> protocol::Millis,
@@ -70,9 +78,14 @@ impl EventSink {
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         for envelope in self.inner.store.append(vec![event], durability)? {
             // No receiver is fine: whoever subscribes later reads the log.
-            let _ = self.inner.live.send(Arc::new(envelope));
+            let _ = self.inner.live.send(Live::Event(Arc::new(envelope)));
         }
         Ok(())
+    }
+
+    /// Ends all subscriptions with `error`: what happened last could not be recorded, and nobody must wait for it.
+    pub fn break_off(&self, error: &RuntimeError) {
+        let _ = self.inner.live.send(Live::Broken(Arc::new(error.clone())));
     }
 
     /// Everything after `from_seq`, then what follows, without gaps.
@@ -84,6 +97,11 @@ impl EventSink {
             ready: Vec::new().into_iter(),
             behind: true,
         }
+    }
+
+    /// What is kept beside the events is free of keys in the same way.
+    pub fn redactor(&self) -> &Redactor {
+        &self.inner.redactor
     }
 
     /// For a text that is sent in pieces: a key must not get out in two halves.
@@ -103,7 +121,7 @@ impl EventSink {
 
 pub struct Subscription {
     store: Store,
-    live: broadcast::Receiver<Arc<EventEnvelope>>,
+    live: broadcast::Receiver<Live>,
     last: u64,
     ready: std::vec::IntoIter<EventEnvelope>,
     /// The log may hold events that were not handed out yet.
@@ -111,7 +129,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// The next event, or `None` when the engine has closed.
+    /// The next event, or `None` when the engine has closed. An error is the last that comes.
     pub async fn next(&mut self) -> Result<Option<EventEnvelope>, RuntimeError> {
         loop {
             if let Some(event) = self.ready.next() {
@@ -126,12 +144,13 @@ impl Subscription {
                 continue;
             }
             match self.live.recv().await {
-                Ok(event) if event.seq <= self.last => {}
-                Ok(event) if event.seq == self.last + 1 => {
+                Ok(Live::Broken(error)) => return Err(RuntimeError::clone(&error)),
+                Ok(Live::Event(event)) if event.seq <= self.last => {}
+                Ok(Live::Event(event)) if event.seq == self.last + 1 => {
                     self.last = event.seq;
                     return Ok(Some(EventEnvelope::clone(&event)));
                 }
-                Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => self.behind = true,
+                Ok(Live::Event(_)) | Err(broadcast::error::RecvError::Lagged(_)) => self.behind = true,
                 Err(broadcast::error::RecvError::Closed) => return Ok(None),
             }
         }

@@ -28,8 +28,10 @@ pub fn send(engine: &Engine, params: TurnSendParams) -> Result<TurnAccepted, Run
     }
     let session = engine.session(&params.session_id)?;
     let chosen = engine.rooms().models.choose(params.provider, params.model)?;
+    // Once here, so that no title, no message and no record of it has a key that was pasted by mistake.
+    let text = engine.rooms().sink.redactor().redact_values(&params.text);
     let request = TurnRequest {
-        text: params.text,
+        text: text.into_owned(),
         mode: params.mode,
         provider: chosen.provider,
         model: chosen.model,

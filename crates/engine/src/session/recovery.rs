@@ -3,8 +3,8 @@
 
 use changeset::ChangeSets;
 use protocol::{
-    CommandState, EventBody, EventEnvelope, ItemKind, ItemStatus, RuntimeError, TimelineItem, TurnId, Usage,
-    event::TurnOutcome,
+    CommandState, ErrorCode, EventBody, EventEnvelope, ItemKind, ItemStatus, RuntimeError, TimelineItem,
+    TurnId, Usage, event::TurnOutcome,
 };
 use serde_json::json;
 use store::{Durability, SessionRow, Store};
@@ -14,12 +14,23 @@ use crate::events::{EventSink, Timeline};
 
 const COMMAND_NOTE: &str = "Ended with the app; its effects are not known.";
 
-/// Returns what was mended, in words.
+/// Returns what was mended, in words. Data that has no room left is mended when it has; until then it can be read.
 pub fn mend_sessions(
     store: &Store,
     sink: &EventSink,
     changes: &ChangeSets,
 ) -> Result<Vec<String>, RuntimeError> {
+    match mend(store, sink, changes) {
+        Err(error) if error.code == ErrorCode::StoreFull => Ok(vec![format!(
+            "An interrupted session could not be marked as such. {} {}",
+            error.message,
+            error.user_action.unwrap_or_default()
+        )]),
+        mended => mended,
+    }
+}
+
+fn mend(store: &Store, sink: &EventSink, changes: &ChangeSets) -> Result<Vec<String>, RuntimeError> {
     let mut notes = Vec::new();
     for mut row in store.sessions()? {
         if !row.state.is_active() {

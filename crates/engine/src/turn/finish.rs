@@ -101,7 +101,9 @@ impl Turn {
         } else {
             ItemStatus::Failed
         };
-        for (_, mut item) in std::mem::take(&mut *lock(&self.open_items)) {
+        // Taken out first: a lock in the loop's head is held through the loop, and completing an item takes it again.
+        let open = std::mem::take(&mut *lock(&self.open_items));
+        for (_, mut item) in open {
             if let ItemKind::Command(command) = &mut item.kind {
                 command.state = CommandState::Cancelled;
                 command

@@ -6,10 +6,12 @@ use std::collections::HashSet;
 use protocol::{Millis, RuntimeError, SessionId, TurnId};
 use provider::{Block, Message, Role};
 use serde::{Deserialize, Serialize};
-use store::Store;
+use store::{Redactor, Store};
 
 /// What a call that was cut off is answered with.
 pub const INTERRUPTED: &str = "Interrupted before it finished. Its effects are not known; look at the current state before repeating it.";
+/// What stands in place of a result that a provider would not read (X04).
+pub const LEFT_OUT: &str = "The call was made, but its result was left out: the model's provider did not accept it. Look at something else, or at less of it.";
 /// What a call that never started is answered with.
 pub const NOT_RUN: &str = "Not run: the user stopped the turn before this call started.";
 
@@ -19,12 +21,17 @@ struct Record {
     turn_id: TurnId,
     at: Millis,
     message: Message,
+    /// Whether it stands in place of the record before it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    replaces: bool,
 }
 
-/// Messages of one session, in order, mirrored in memory while the session is live.
+/// Messages of one session, in order, mirrored in memory while the session is live. Free of keys: what is stored and
+/// what is sent are the same.
 #[derive(Debug, Default)]
 pub struct History {
     messages: Vec<Message>,
+    redactor: Redactor,
 }
 
 pub struct Loaded {
@@ -40,13 +47,20 @@ impl History {
         session: &SessionId,
         turn: &TurnId,
         now: Millis,
+        redactor: &Redactor,
     ) -> Result<Loaded, RuntimeError> {
         let page = store.messages(session)?;
         let mut notes: Vec<String> = page.damaged.iter().map(|record| record.to_string()).collect();
-        let mut messages = Vec::with_capacity(page.records.len());
+        let mut messages: Vec<Message> = Vec::with_capacity(page.records.len());
         for (number, value) in page.records {
             match Record::deserialize(value) {
-                Ok(record) => messages.push(record.message),
+                Ok(record) => {
+                    // The record before may be a damaged one that is not here; then there is nothing to replace.
+                    if record.replaces {
+                        messages.pop_if(|before| before.role == record.message.role);
+                    }
+                    messages.push(record.message);
+                }
                 Err(error) => notes.push(format!(
                     "Message {number} could not be read and was left out: {error}"
                 )),
@@ -54,11 +68,26 @@ impl History {
         }
         let mut history = Self {
             messages: drop_orphan_results(messages),
+            redactor: redactor.clone(),
         };
         let missing = unanswered_at_end(&history.messages);
         if !missing.is_empty() {
-            let blocks = missing.into_iter().map(|id| result(id, INTERRUPTED)).collect();
-            history.push(store, session, turn, now, Message::from_user(blocks))?;
+            notes.push(format!(
+                "{} of the last turn had no result; it is recorded as interrupted, its effects are not known.",
+                match missing.len() {
+                    1 => "A tool call".to_owned(),
+                    count => format!("Each of {count} tool calls"),
+                }
+            ));
+            let mut blocks: Vec<Block> = missing.into_iter().map(|id| result(id, INTERRUPTED)).collect();
+            match history.messages.pop_if(|last| last.role == Role::User) {
+                None => history.push(store, session, turn, now, Message::from_user(blocks))?,
+                Some(partly) => {
+                    blocks.extend(partly.blocks);
+                    history.messages.push(Message::from_user(blocks));
+                    history.store_last(store, session, turn, now)?;
+                }
+            }
         }
         history.messages = answer_inner_calls(std::mem::take(&mut history.messages));
         Ok(Loaded { history, notes })
@@ -87,13 +116,76 @@ impl History {
         let record = Record {
             turn_id: turn.clone(),
             at,
-            message,
+            message: without_keys(message, &self.redactor)?,
+            replaces: false,
         };
         let value = serde_json::to_value(&record).map_err(RuntimeError::internal)?;
         store.push_message(session, &value)?;
         self.messages.push(record.message);
         Ok(())
     }
+
+    /// Takes what the newest tool calls brought in out of the message that holds it, in memory only. Returns the
+    /// message as it was, or nothing when there are no results that could be left out.
+    pub fn leave_out_results(&mut self) -> Option<Message> {
+        let last = self.messages.last_mut()?;
+        let original = last.clone();
+        for block in &mut last.blocks {
+            if let Block::ToolResult { content, .. } = block
+                && content != LEFT_OUT
+            {
+                LEFT_OUT.clone_into(content);
+            }
+        }
+        (*last != original).then_some(original)
+    }
+
+    /// Puts a message back that was changed in memory only.
+    pub fn restore_last(&mut self, original: Message) {
+        if let Some(last) = self.messages.last_mut() {
+            *last = original;
+        }
+    }
+
+    /// Stores the newest message as it is now in place of what is stored of it.
+    pub fn store_last(
+        &self,
+        store: &Store,
+        session: &SessionId,
+        turn: &TurnId,
+        at: Millis,
+    ) -> Result<(), RuntimeError> {
+        let Some(message) = self.messages.last() else {
+            return Ok(());
+        };
+        let record = Record {
+            turn_id: turn.clone(),
+            at,
+            message: message.clone(),
+            replaces: true,
+        };
+        let value = serde_json::to_value(&record).map_err(RuntimeError::internal)?;
+        store.push_message(session, &value)?;
+        Ok(())
+    }
+}
+
+/// A key that a file, a command or the user brought in is no part of the conversation.
+fn without_keys(message: Message, redactor: &Redactor) -> Result<Message, RuntimeError> {
+    if !redactor.has_values() {
+        return Ok(message);
+    }
+    let mut value = serde_json::to_value(&message).map_err(RuntimeError::internal)?;
+    if !redactor.redact_values_in_json(&mut value) {
+        return Ok(message);
+    }
+    let mut clean = Message::deserialize(value).map_err(RuntimeError::internal)?;
+    // The provider's signature is for the text as it was.
+    clean.blocks.retain(|block| match block {
+        Block::Thinking { .. } | Block::RedactedThinking { .. } => message.blocks.contains(block),
+        _ => true,
+    });
+    Ok(clean)
 }
 
 pub fn result(tool_use_id: String, content: &str) -> Block {
@@ -115,13 +207,21 @@ fn answered(message: &Message) -> HashSet<&str> {
         .collect()
 }
 
+/// Calls of the last answer without a result, whether others of it have one or not.
 fn unanswered_at_end(messages: &[Message]) -> Vec<String> {
-    match messages.last() {
-        Some(last) if last.role == Role::Assistant => {
-            last.tool_uses().map(|call| call.id.to_owned()).collect()
-        }
-        _ => Vec::new(),
+    let (asked, given) = match messages {
+        [.., asked, given] if given.role == Role::User => (asked, answered(given)),
+        [.., asked] => (asked, HashSet::new()),
+        [] => return Vec::new(),
+    };
+    if asked.role != Role::Assistant {
+        return Vec::new();
     }
+    asked
+        .tool_uses()
+        .filter(|call| !given.contains(call.id))
+        .map(|call| call.id.to_owned())
+        .collect()
 }
 
 /// A damaged record in the middle may have taken results with it: the message after a call gets them back.

@@ -161,6 +161,7 @@ impl Turn {
             // The log itself failed; the next open of the workspace finds the turn unfinished and says so.
             self.rooms.log_failure("turn.finish", &error);
             self.session.force_failed();
+            self.rooms.sink.break_off(&error);
         }
     }
 
@@ -190,7 +191,7 @@ impl Turn {
         self.session.transition(SessionInput::ContextReady, None)?;
         let mut cuts = 0;
         for _ in 0..MAX_REQUESTS {
-            let answer = self.request(&bundle, &history).await?;
+            let answer = self.request_or_leave_out(&bundle, &mut history).await?;
             let calls: Vec<Call> = answer.message.tool_uses().map(Call::from).collect();
             let answer_is_empty = answer.message.blocks.is_empty();
             self.push(&mut history, answer.message)?;
@@ -246,6 +247,42 @@ impl Turn {
             self.rooms.sink.now(),
             message,
         )
+    }
+
+    /// One more try without what the last tools brought in, where that may be what the provider objects to: it must
+    /// not end the conversation for good (X04).
+    async fn request_or_leave_out(
+        &self,
+        bundle: &prompt::PromptBundle,
+        history: &mut History,
+    ) -> Result<Answer, RuntimeError> {
+        let refused = match self.request(bundle, history).await {
+            Err(error) if error.code == ErrorCode::ProviderInvalidRequest => error,
+            answered => return answered,
+        };
+        let Some(original) = history.leave_out_results() else {
+            return Err(refused);
+        };
+        match self.request(bundle, history).await {
+            Ok(answer) => {
+                history.store_last(
+                    &self.rooms.store,
+                    &self.session.id,
+                    &self.id,
+                    self.rooms.sink.now(),
+                )?;
+                self.note(format!(
+                    "{} did not accept what the last tool calls brought in; it was left out of the conversation.",
+                    self.provider
+                ));
+                Ok(answer)
+            }
+            Err(_) => {
+                // It was something else.
+                history.restore_last(original);
+                Err(refused)
+            }
+        }
     }
 
     async fn request(

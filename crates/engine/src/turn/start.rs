@@ -40,8 +40,13 @@ pub async fn begin(
     turn.add_item(item, ItemStatus::Succeeded, Durability::Full)?;
 
     let rooms = &turn.rooms;
-    let Loaded { mut history, notes } =
-        History::load(&rooms.store, &turn.session.id, &turn.id, rooms.sink.now())?;
+    let Loaded { mut history, notes } = History::load(
+        &rooms.store,
+        &turn.session.id,
+        &turn.id,
+        rooms.sink.now(),
+        rooms.sink.redactor(),
+    )?;
     notes.into_iter().for_each(|note| turn.note(note));
 
     let position = if history.is_empty() {

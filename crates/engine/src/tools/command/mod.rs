@@ -18,7 +18,7 @@ use process::{
 };
 use protocol::{ArtifactRef, ErrorCode, RuntimeError, ToolCallId, tool::ArtifactKind};
 use serde_json::json;
-use store::ArtifactWriter;
+use store::{ArtifactWriter, redact::RedactedBytes};
 
 use self::{card::Card, place::Place};
 use super::{
@@ -75,7 +75,8 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
         .rooms
         .store
         .create_artifact(&turn.session.id, ArtifactKind::CommandLog)?;
-    let log = SharedLog(Arc::new(Mutex::new(Some(writer))));
+    let redacted = turn.rooms.sink.redactor().byte_stream();
+    let log = SharedLog(Arc::new(Mutex::new(Some(OpenLog { writer, redacted }))));
     let limit = arguments
         .timeout_seconds
         .map_or(DEFAULT_LIMIT, |seconds| Duration::from_secs(seconds.into()))
@@ -239,13 +240,24 @@ fn line_break_before(text: &str, at: usize) -> usize {
 
 /// The artifact, shared with the runner that writes to it.
 #[derive(Clone)]
-struct SharedLog(Arc<Mutex<Option<ArtifactWriter>>>);
+struct SharedLog(Arc<Mutex<Option<OpenLog>>>);
+
+struct OpenLog {
+    writer: ArtifactWriter,
+    /// A command may print what it found of our environment.
+    redacted: RedactedBytes,
+}
 
 impl SharedLog {
     /// The artifact and how many bytes its cap kept out.
     fn finish(self) -> Result<(ArtifactRef, u64), RuntimeError> {
-        let writer = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let writer = writer.ok_or_else(|| RuntimeError::internal("a command log was closed twice"))?;
+        let log = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let OpenLog {
+            mut writer,
+            mut redacted,
+        } = log.ok_or_else(|| RuntimeError::internal("a command log was closed twice"))?;
+        // As with every write here, a full disk costs the log and not the command.
+        let _ = writer.write_all(&redacted.finish());
         let dropped = writer.dropped_bytes();
         Ok((writer.finish()?, dropped))
     }
@@ -254,7 +266,10 @@ impl SharedLog {
 impl Write for SharedLog {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(writer) => writer.write(bytes),
+            Some(log) => {
+                let kept = log.redacted.push(bytes);
+                log.writer.write_all(&kept).map(|()| bytes.len())
+            }
             // Late output of a process that is being ended has no card any more.
             None => Ok(bytes.len()),
         }
@@ -262,7 +277,7 @@ impl Write for SharedLog {
 
     fn flush(&mut self) -> io::Result<()> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(writer) => writer.flush(),
+            Some(log) => log.writer.flush(),
             None => Ok(()),
         }
     }
