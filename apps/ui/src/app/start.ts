@@ -221,6 +221,7 @@ function contextChanged(event: HostEvent): void {
     if (loading === "failed") void enter(event.context);
     if (loading !== "loaded") return;
     subscription?.renew();
+    renewFiles();
     sessionsStore.setState({ runs: {} });
     void refreshSessions();
     void loadProviders();

@@ -180,6 +180,7 @@ export async function save(path: string): Promise<boolean> {
     return true;
   } catch (thrown) {
     const error = asShownError(thrown);
+    patchText(path, { saving: false });
     if (error.code === "edit.stale") await lookAgain(path);
     else showError(error);
     return false;
