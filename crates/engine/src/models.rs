@@ -170,6 +170,16 @@ impl Models {
             .map_err(|error| self.explain(&provider, error))?;
         gateway.check(&provider)?;
         let model = model.or(settings.default_model).unwrap_or(config.model);
+        // A server on this machine has whatever models were loaded into it.
+        if model.is_empty() {
+            return Err(RuntimeError::new(
+                ErrorCode::ProviderModelUnknown,
+                format!("No model is chosen for {provider}."),
+            )
+            .action(format!(
+                "Name one with --model, or keep it: vibe-coder settings set providers.{provider}.model NAME"
+            )));
+        }
         let fallbacks = settings
             .fallbacks
             .iter()
