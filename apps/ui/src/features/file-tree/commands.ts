@@ -51,7 +51,7 @@ export function toggle(path: string): void {
 
 export type OpenHow = "preview" | "keep" | "beside";
 
-/** A link may lead to a folder: the engine says so, and then it is opened as one. */
+/** A link is opened as what it leads to; one that leads to a folder says so in the code column. */
 export function open(path: string, how: OpenHow): void {
   run("code.openFile", { path, preview: how === "preview", beside: how === "beside", stay: how === "preview" });
   fileTreeStore.setState(({ recent }) => ({ recent: [path, ...recent.filter((other) => other !== path)].slice(0, 8) }));
