@@ -23,7 +23,7 @@ pub async fn run(common: Common, arguments: Changes) -> Result<Exit, RuntimeErro
             let session_id = session.map(SessionId::from_text);
             let sets = client.call(ChangesListParams { session_id }).await?.change_sets;
             match json {
-                true => sets.iter().for_each(|set| output::json(set)),
+                true => sets.iter().for_each(output::json),
                 false if sets.is_empty() => output::line("No changes yet."),
                 false => sets
                     .iter()
@@ -93,7 +93,7 @@ fn report(result: &ChangesResult, json: bool, verb: &str) -> Exit {
         for path in &result.files_written {
             output::line(format!("{verb} {path}"));
         }
-        result.notes.iter().for_each(|note| output::note(note));
+        result.notes.iter().for_each(output::note);
         output::line(show::change_set_line(&result.change_set));
     }
     exit_for(&result.change_set)

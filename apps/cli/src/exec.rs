@@ -169,7 +169,7 @@ impl Run {
         let hello = client.call(HelloParams {}).await?;
         // What a shared engine repaired was told where it was opened.
         if !request.json && ownership == Ownership::Ours {
-            hello.recovered.iter().for_each(|note| output::note(note));
+            hello.recovered.iter().for_each(output::note);
         }
         let session = match request.session {
             // Whether it exists is told by the turn; a whole timeline is not needed for that.

@@ -21,7 +21,7 @@ pub async fn run(common: Common, arguments: Sessions) -> Result<Exit, RuntimeErr
         SessionsVerb::List { json } => {
             let sessions = client.call(SessionListParams {}).await?.sessions;
             match json {
-                true => sessions.iter().for_each(|session| output::json(session)),
+                true => sessions.iter().for_each(output::json),
                 false if sessions.is_empty() => output::line("No sessions yet."),
                 false => sessions
                     .iter()
@@ -55,12 +55,12 @@ pub async fn run(common: Common, arguments: Sessions) -> Result<Exit, RuntimeErr
                     session_id: SessionId::from_text(id),
                 })
                 .await?;
-            exported.records.iter().for_each(|record| output::json(record));
+            exported.records.iter().for_each(output::json);
         }
         SessionsVerb::Search { query, json, limit } => {
             let hits = client.call(SessionSearchParams { query, limit }).await?.hits;
             match json {
-                true => hits.iter().for_each(|hit| output::json(hit)),
+                true => hits.iter().for_each(output::json),
                 false if hits.is_empty() => output::line("Nothing found."),
                 false => hits.iter().for_each(|hit| {
                     output::line(format!("{}  {}  {}", hit.session_id, hit.title, hit.snippet))
@@ -77,7 +77,7 @@ fn print(shown: &SessionShowResult, json: bool) {
         return;
     }
     output::line(show::session_line(&shown.session));
-    shown.notes.iter().for_each(|note| output::note(note));
+    shown.notes.iter().for_each(output::note);
     for item in shown.timeline.iter().filter(|item| item.visible) {
         output::line(show::item(item));
     }
