@@ -143,6 +143,8 @@ struct Run {
     turn: TurnId,
     /// As the events so far say.
     state: SessionState,
+    /// The number of the newest event so far.
+    seen: u64,
     accept: Accept,
     printer: Printer,
 }
@@ -205,6 +207,7 @@ impl Run {
             session,
             turn: sent.turn_id,
             state: SessionState::Idle,
+            seen: hello.last_seq,
             accept: request.accept,
             printer,
         })
@@ -322,16 +325,17 @@ impl Run {
     /// Prints what an accept caused, up to the newest event there is.
     async fn drain(&mut self) -> Result<(), RuntimeError> {
         let newest = self.client.call(HelloParams {}).await?.last_seq;
-        while let Some(event) = self.events.recv().await {
+        // An accept of nothing causes nothing, and then none is coming.
+        while self.seen < newest
+            && let Some(event) = self.events.recv().await
+        {
             self.saw(&event);
-            if event.seq >= newest {
-                break;
-            }
         }
         Ok(())
     }
 
     fn saw(&mut self, event: &EventEnvelope) {
+        self.seen = event.seq;
         if let EventBody::SessionStateChanged { to, .. } = &event.body
             && event.session_id.as_ref() == Some(&self.session)
         {

@@ -383,3 +383,21 @@ fn golden_7_crash_recovery() {
         assert_eq!(place.vibe(&["changes", "accept"]).status.code(), Some(1));
     }
 }
+
+/// A turn that proposes nothing used to wait for the events of its accept for ever.
+#[test]
+fn accepting_all_of_nothing_ends() {
+    let played = Played::new("anthropic", "steps: [{ text: Nothing to change. }]");
+    let run = played.place.start(&[
+        "exec",
+        "--json",
+        "--provider",
+        "anthropic",
+        "--accept",
+        "all",
+        "Is there anything to change?",
+    ]);
+    let run = run.finish(Duration::from_secs(20)).expect_code(0);
+    assert_eq!(run.result["state"], "complete");
+    assert_eq!(run.result["files"], serde_json::json!([]));
+}
