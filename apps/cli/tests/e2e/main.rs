@@ -13,15 +13,25 @@
 #![allow(clippy::type_complexity, reason = "a table of cases is a list of tuples")]
 
 mod agent;
+mod bad_input;
+mod commands;
+mod crash;
+mod database;
 mod edits;
+mod exec;
 mod files;
 mod golden;
 mod listen;
 mod models;
+mod names;
+mod providers;
 mod review;
+mod secrets;
+mod sessions;
 mod snapshots;
 mod stale;
 mod support;
+mod told;
 mod undo;
 mod user;
 mod wire;

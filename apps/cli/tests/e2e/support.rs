@@ -5,6 +5,9 @@ use testkit::{ExecRun, Hermetic, ModelServer};
 /// The two wire formats a scenario is played over.
 pub const FAMILIES: [&str; 2] = ["anthropic", "openai"];
 
+/// What a line with a piece of a command's output has in it; the words of the output stand in the command, too.
+pub const OUTPUT: &str = r#""delta":{"kind":"output""#;
+
 pub fn hermetic() -> Hermetic {
     Hermetic::new(env!("CARGO_BIN_EXE_vibe-coder"))
 }
@@ -29,6 +32,15 @@ impl Played {
             server,
             provider,
         }
+    }
+
+    /// Answers from here on come from another server.
+    pub fn play(&mut self, server: ModelServer) {
+        self.place
+            .set_variable("ANTHROPIC_BASE_URL", server.anthropic_base_url());
+        self.place
+            .set_variable("OPENAI_BASE_URL", server.openai_base_url());
+        self.server = server;
     }
 
     pub fn exec(&self, arguments: &[&str]) -> ExecRun {
