@@ -10,6 +10,7 @@ mod bench;
 mod programs;
 mod run;
 mod sdk;
+mod screen;
 mod test;
 mod tidy;
 
@@ -30,7 +31,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "run",
         arguments: "[ARGUMENTS…]",
-        help: "Build Vibe Coder and run it; without arguments, its demo",
+        help: "Build Vibe Coder with its screen and run it; without arguments, on a practice repository",
         run: run::run,
     },
     Verb {

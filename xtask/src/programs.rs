@@ -1,4 +1,4 @@
-//! The only module of xtask that starts programs: cargo and its components, git, the product.
+//! The only module of xtask that starts programs: cargo and its components, git, npm, the product.
 //! Knows where the repository is; knows nothing of what the programs are started for.
 
 #![expect(
@@ -86,6 +86,21 @@ pub fn has_git() -> bool {
     let mut command = Command::new("git");
     command.arg("--version");
     capture(command).is_ok()
+}
+
+/// Whether Node and its package manager are there.
+pub fn has_node() -> bool {
+    ["node", "npm"].iter().all(|name| {
+        let mut command = Command::new(name);
+        command.arg("--version");
+        capture(command).is_ok()
+    })
+}
+
+pub fn npm(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("npm");
+    command.args(arguments).current_dir(folder);
+    command
 }
 
 fn program_name(command: &Command) -> String {

@@ -5,13 +5,49 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A local-first AI coding assistant: it drafts changes and tests them; only what you accept reaches your files.
+///
+/// Without a command it opens a window on a folder.
 #[derive(Debug, Parser)]
 #[command(name = "vibe-coder", version, propagate_version = true)]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
+    #[command(flatten)]
+    pub window: Window,
     #[command(subcommand)]
-    pub verb: Verb,
+    pub verb: Option<Verb>,
+}
+
+#[derive(Debug, Args)]
+pub struct Window {
+    /// The folder to open in a window (default: the current one). Write ./exec for a folder that is named as a command
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::DirPath)]
+    pub path: Option<PathBuf>,
+    /// Print the window's address instead of opening it; it works once, for a minute
+    #[arg(long)]
+    pub no_open: bool,
+    /// Open a practice repository with a practice model
+    #[arg(long, conflicts_with = "path")]
+    pub sample: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The folder to open first
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::DirPath)]
+    pub path: Option<PathBuf>,
+    /// The port to listen on, on this machine only (default: any free one)
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub port: u16,
+    /// End the engine of a folder that nobody has used for this many seconds; the next use starts it again
+    #[arg(long, value_name = "S", default_value_t = 900, value_parser = clap::value_parser!(u64).range(1..))]
+    pub idle_after: u64,
+    /// The server alone never opens a window; accepted so that scripts can say so
+    #[arg(long, hide = true)]
+    pub no_open: bool,
+    /// Print {"url": …} instead of words
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -26,6 +62,8 @@ pub struct Common {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// The server of the window alone: prints an address that works once, for a minute
+    Serve(Serve),
     /// Work on one request and propose changes
     Exec(Exec),
     /// Review proposed changes: list, show, accept, reject, undo, redo
@@ -245,6 +283,9 @@ pub struct Demo {
     /// Where to put the sample repository (default: a new temporary folder)
     #[arg(long, value_name = "DIR")]
     pub into: Option<PathBuf>,
+    /// Only make the sample repository in this empty folder, and say where it is
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "into")]
+    pub prepare: Option<PathBuf>,
     #[arg(long)]
     pub json: bool,
 }

@@ -16,6 +16,7 @@ mod providers;
 mod sessions;
 mod settings;
 mod show;
+mod window;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,9 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    if let Some(code) = engine::act_as_view_helper() {
+        return code;
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return exit::for_usage(&error),
@@ -47,7 +51,15 @@ fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Exit {
     let common = arguments.common;
-    let done = match arguments.verb {
+    let Some(verb) = arguments.verb else {
+        let opened = window::open(common, arguments.window).await;
+        return opened.unwrap_or_else(|error| output::fatal(&error));
+    };
+    if let Err(error) = window::is_for_no_verb(&arguments.window) {
+        return output::fatal(&error);
+    }
+    let done = match verb {
+        Verb::Serve(arguments) => window::serve(common, arguments).await,
         Verb::Exec(arguments) => exec::run(common, arguments).await,
         Verb::Changes(arguments) => changes::run(common, arguments).await,
         Verb::Sessions(arguments) => sessions::run(common, arguments).await,

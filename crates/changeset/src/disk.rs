@@ -266,6 +266,16 @@ impl Place {
         }
     }
 
+    /// Removes this file, for good.
+    pub fn remove(&self) -> Result<(), DiskError> {
+        self.remove_named(&self.name)
+    }
+
+    /// The open folder and the name in it.
+    pub fn parts(&self) -> (&OwnedFd, &OsStr) {
+        (&self.folder, &self.name)
+    }
+
     /// Makes renames in the folder durable.
     pub fn sync_folder(&self) -> Result<(), DiskError> {
         rustix::fs::fsync(&self.folder)?;

@@ -21,7 +21,7 @@ use crate::{
         Cause, Counts, Effect, FileRecord, Located, SNAPSHOT, SetRecord, Snapshot, StoredPath, Version,
     },
     set::{self, State},
-    show,
+    show, stage,
 };
 
 /// Plans that are made anew because a file changed between planning and writing, before giving up.
@@ -107,6 +107,17 @@ impl ChangeSets {
 
     /// Takes the chosen part out of a change set. The workspace is not touched.
     pub fn reject(&self, id: &ChangeSetId, selection: &Selection) -> Result<Applied, ApplyError> {
+        let mut applied = self.reject_selected(id, selection)?;
+        // What was rejected stays rejected, whatever becomes of the times that builds go by.
+        if let Err(error) = stage::after_review(self, &applied.change_set.session_id) {
+            applied.notes.push(format!(
+                "A build may take results of the rejected files for current ones: {error}"
+            ));
+        }
+        Ok(applied)
+    }
+
+    fn reject_selected(&self, id: &ChangeSetId, selection: &Selection) -> Result<Applied, ApplyError> {
         let mut state = self.lock();
         let mut record = self.reviewable(&mut state, id)?;
         match selection {

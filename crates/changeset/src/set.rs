@@ -21,7 +21,7 @@ use crate::{
     machine::{self, Input},
     record::{CHANGE_SET, SetRecord},
     recover, show,
-    stage::StagedCopy,
+    stage::{DeepFolders, StagedCopy},
 };
 
 /// Disk use of snapshots that `open` prunes down to, in bytes.
@@ -36,6 +36,7 @@ pub struct ChangeSets {
 struct Shared {
     store: Store,
     workspace: Workspace,
+    deep_folders: DeepFolders,
     state: Mutex<State>,
 }
 
@@ -79,6 +80,7 @@ impl ChangeSets {
             shared: Arc::new(Shared {
                 store,
                 workspace,
+                deep_folders: DeepFolders::default(),
                 state: Mutex::default(),
             }),
         };
@@ -117,6 +119,10 @@ impl ChangeSets {
 
     pub(crate) fn store(&self) -> &Store {
         &self.shared.store
+    }
+
+    pub(crate) fn deep_folders(&self) -> &DeepFolders {
+        &self.shared.deep_folders
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,17 +1,24 @@
-//! A copy of the workspace with the draft in it, for a command of the agent to run in, and what the command changed
-//! there as part of the draft.
+//! Where a command of the agent runs, so that it sees the draft and the user's files stay as they are; and what the
+//! command changed there as part of the draft.
 //!
-//! Owns what is copied, what is linked and what is taken over afterwards. It starts no process and writes only
-//! below its own scratch folder; the user's files are read.
+//! Two ways. The *view*: layers for an overlay that is mounted over the workspace (see [`StagedView`]); its cost does
+//! not depend on the size of the workspace. Where no overlay can be had, the *copy* ([`StagedCopy`]): every file that
+//! is not ignored, by reflink where the file system can, with mode and modification time. In both, what git ignores is
+//! the real thing, so that caches and installed packages persist. The copy links to it, and to `.git`: a command that
+//! writes through such a link writes the real thing, as [`StagedCopy::level_description`] says. Never hard links:
+//! writing to one would change the user's file.
 //!
-//! Copied (by reflink where the file system can): every file that is not ignored, with mode and modification time.
-//! Linked to the real one: what git ignores, so that caches and installed packages persist, and `.git`. A command
-//! that writes through such a link writes the real thing; [`StagedCopy::level_description`] says so. Never hard
-//! links: writing to one would change the user's file.
+//! Owns what is staged, what stays real and what is taken over afterwards. It starts no process and mounts nothing; it
+//! writes below its own scratch folder, and to ignored files of the workspace when it brings home what a command made
+//! there.
 
 mod copy;
 mod harvest;
+mod home;
+mod layer;
 mod reuse;
+mod seen;
+mod view;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,6 +34,9 @@ use workspace::{
 
 use crate::{ChangeSets, record::Version};
 pub use harvest::{Harvest, MAX_HARVESTED_BYTES};
+pub(crate) use seen::after_review;
+pub(crate) use view::DeepFolders;
+pub use view::StagedView;
 
 /// More files than this are not copied for a command.
 pub const MAX_STAGED_FILES: usize = 200_000;
@@ -124,6 +134,22 @@ impl From<StageError> for RuntimeError {
             StageError::Draft(error) => error,
         }
     }
+}
+
+/// Makes the layers of a view. Takes time in proportion to the draft.
+pub fn prepare_view(sets: &ChangeSets, session: &SessionId) -> Result<StagedView, StageError> {
+    view::prepare(sets, session)
+}
+
+/// Takes what a command changed in a view over into the session's draft, labelled with the command. What it wrote to
+/// ignored places is brought home to the real workspace.
+pub fn harvest_view(
+    sets: &ChangeSets,
+    view: &StagedView,
+    session: &SessionId,
+    command: &str,
+) -> Result<Harvest, RuntimeError> {
+    view::harvest(sets, view, session, command)
 }
 
 /// Makes the copy, out of the one that was kept where there is one. The first takes time in proportion to the files

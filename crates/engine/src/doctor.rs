@@ -1,12 +1,13 @@
 //! What works on this machine and in this workspace, checked by doing it. Changes nothing but, when asked, saves what
 //! is readable of a damaged database.
 
+use process::CommandEnvironment;
 use protocol::RuntimeError;
 use serde::Serialize;
-use store::{OpenError, Store};
+use store::{OpenError, SandboxSettings, StagedView, Store};
 use workspace::{Workspace, git};
 
-use crate::{EngineConfig, models::provider_settings};
+use crate::{EngineConfig, isolation, models::provider_settings};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -86,7 +87,7 @@ pub fn examine(config: &EngineConfig) -> Vec<Check> {
         checks.push(repository(workspace));
     }
     checks.extend(providers(config));
-    checks.push(isolation());
+    checks.push(isolation(config));
     checks
 }
 
@@ -177,12 +178,46 @@ fn providers(config: &EngineConfig) -> Vec<Check> {
         .collect()
 }
 
-fn isolation() -> Check {
-    Check::limited(
-        "commands",
-        "run in the workspace, or in a plain copy of it with the proposed changes when there are any; no sandbox",
-        "Commands that could do harm are asked about or refused, see the approvals of each run.",
-    )
+fn isolation(config: &EngineConfig) -> Check {
+    const NAME: &str = "commands";
+    let settings = match config.home.settings() {
+        Ok(settings) => settings.sandbox,
+        // Told as a check of its own.
+        Err(_) => SandboxSettings::default(),
+    };
+    if settings.view == StagedView::Off {
+        return Check::limited(
+            NAME,
+            "run in a plain copy of the workspace, without a sandbox: the staged view is switched off",
+            "`vibe-coder settings set sandbox.view auto` switches it on.",
+        );
+    }
+    let data = config.home.path();
+    let folder = if data.is_dir() {
+        data.to_owned()
+    } else {
+        std::env::temp_dir()
+    };
+    match process::staged::self_test(&folder) {
+        Ok(test) => {
+            let environment = CommandEnvironment::filtered(config.environment.variables());
+            let sandbox = isolation::sandbox(&settings, &environment, data);
+            Check::works(
+                NAME,
+                format!(
+                    "run in a staged view, {}; tried in it and refused: {}",
+                    sandbox.in_words(),
+                    test.held.join(", ")
+                ),
+            )
+        }
+        Err(error) => Check::limited(
+            NAME,
+            format!("run in a plain copy of the workspace, without a sandbox: {error}"),
+            "What runs the project's code is asked about. On Linux, allow unprivileged user namespaces and keep the \
+             data folder on a file system such as ext4, xfs or btrfs.",
+        ),
+    }
 }
 
 /// Moves a damaged database aside and copies over what can be read. Returns what was done, in words.

@@ -20,6 +20,7 @@ use workspace::{Breadth, Workspace};
 
 use crate::{
     events::{EventSink, Subscription},
+    isolation::Isolation,
     models::Models,
     notices::Notices,
     paths::PathCache,
@@ -123,6 +124,7 @@ impl Engine {
             workspace,
             workspace_name,
             changes,
+            isolation: Isolation::default(),
             models,
             home: config.home,
             environment: config.environment,

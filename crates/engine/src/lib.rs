@@ -8,6 +8,7 @@ pub mod demo;
 pub mod doctor;
 mod engine;
 mod events;
+mod isolation;
 pub mod listen;
 mod models;
 mod notices;
@@ -23,6 +24,8 @@ pub mod wire;
 
 pub use engine::{Engine, EngineConfig, Environment};
 pub use events::{Subscription, Timeline};
+/// What `main` calls first: the program is also the helper that enters a command's staged view.
+pub use process::staged::run_if_asked as act_as_view_helper;
 pub use session::machine;
 pub use wire::Client;
 pub use workspace::Breadth;

@@ -8,7 +8,7 @@ use protocol::{RuntimeError, Usage};
 use store::{DataHome, Store, log::LogEvent};
 use workspace::Workspace;
 
-use crate::{events::EventSink, models::Models, paths::PathCache};
+use crate::{events::EventSink, isolation::Isolation, models::Models, paths::PathCache};
 
 /// The most tokens an answer may have, whatever its model could give: room for a whole file, and no more to pay for
 /// than that when a model runs on.
@@ -25,6 +25,7 @@ pub struct Rooms {
     /// The folder's own name, for prompts and titles.
     pub workspace_name: String,
     pub changes: ChangeSets,
+    pub isolation: Isolation,
     pub models: Models,
     pub home: DataHome,
     /// The environment this process started with, read once.

@@ -7,6 +7,7 @@ pub mod changes;
 pub mod error;
 pub mod event;
 pub mod flags;
+pub mod host;
 pub mod ids;
 pub mod request;
 pub mod service;

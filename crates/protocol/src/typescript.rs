@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, path::Path};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::request::{EngineFrame, Request};
+use crate::{
+    host,
+    request::{EngineFrame, Request},
+};
 
 const HEADER: &str = "\
 // The wire contract, generated from crates/protocol. Do not edit: change the Rust types, then run
@@ -27,6 +30,11 @@ impl Module {
             declarations: BTreeMap::new(),
             methods: Vec::new(),
         }
+    }
+
+    /// A type that no request of the engine reaches.
+    pub(crate) fn add<T: TS + 'static>(&mut self) {
+        self.visit::<T>();
     }
 
     pub(crate) fn method<P: TS + 'static, R: TS + 'static>(&mut self, name: &str) {
@@ -80,6 +88,7 @@ fn the_screens_types_are_those_of_the_contract() {
     let mut module = Module::new();
     module.visit::<EngineFrame>();
     Request::declare(&mut module);
+    host::declare(&mut module);
     let generated = module.text();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../apps/ui/src/protocol/index.ts");
     if std::env::var_os("UPDATE_TYPES").is_some_and(|value| value == "1") {

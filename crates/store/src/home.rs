@@ -7,7 +7,7 @@ use std::{
 };
 
 use etcetera::BaseStrategy;
-use protocol::{ContextId, ErrorCode, RuntimeError};
+use protocol::{ContextId, ErrorCode, Millis, RuntimeError};
 
 use crate::{StoreError, files, identity};
 
@@ -60,6 +60,8 @@ pub struct WorkspaceEntry {
     pub root: PathBuf,
     /// Whether that root is still there.
     pub root_exists: bool,
+    /// When a process last opened it for writing, as far as is known.
+    pub opened_at: Option<Millis>,
     pub folder: PathBuf,
 }
 
@@ -111,6 +113,7 @@ impl DataHome {
                 WorkspaceEntry {
                     context_id: identity.context_id,
                     root_exists: root.is_dir(),
+                    opened_at: modified_at(&folder.join("lock")),
                     root,
                     folder: folder.to_path_buf(),
                 }
@@ -135,6 +138,13 @@ impl DataHome {
     }
 }
 
+/// The lock is signed anew at each opening.
+fn modified_at(file: &DataPath) -> Option<Millis> {
+    let modified = fs::metadata(file).and_then(|metadata| metadata.modified()).ok()?;
+    let since = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok()
+}
+
 /// The sub-folders of `folder` without hidden ones; none when it does not exist.
 pub(crate) fn subfolders(folder: &DataPath) -> io::Result<Vec<DataPath>> {
     let entries = match fs::read_dir(folder) {
@@ -149,6 +159,23 @@ pub(crate) fn subfolders(folder: &DataPath) -> io::Result<Vec<DataPath>> {
             found.push(DataPath(entry.path()));
         }
     }
+    Ok(found)
+}
+
+/// The folders directly in `folder`, also where they are links; sorted, none when it does not exist.
+pub(crate) fn folders_and_links(folder: &DataPath) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.push(path);
+        }
+    }
+    found.sort();
     Ok(found)
 }
 

@@ -8,6 +8,7 @@
 //! ```text
 //! settings.json   logs/vibe-coder.jsonl
 //! credentials.json   sealed keys of providers, or where they are    credentials.key
+//! host.json host.lock   where the one host is reached    samples/ contexts/ context-data/ browser/
 //! workspaces/<name>-<hash of path>/
 //!     workspace.json   identity: context id, path and inode of the root
 //!     lock             held by the one writer process
@@ -27,6 +28,7 @@ mod error;
 mod events;
 mod files;
 mod home;
+mod host;
 mod identity;
 mod lock;
 pub mod log;
@@ -49,13 +51,14 @@ pub use endpoint::Endpoint;
 pub use error::{OpenError, SettingsError, StoreError};
 pub use events::{DamagedRecord, EventPage, NewEvent};
 pub use home::{DataHome, DataPath, WorkspaceEntry};
+pub use host::{HostLock, HostRecord};
 pub use messages::MessagePage;
 pub use redact::Redactor;
 pub use salvage::SalvageReport;
 pub use scratch::ScratchDir;
 pub use search::{SearchHit, Speaker};
 pub use sessions::SessionRow;
-pub use settings::{Settings, SpendingSettings};
+pub use settings::{SandboxLimits, SandboxNetwork, SandboxSettings, Settings, SpendingSettings, StagedView};
 pub use store::{OpenOptions, Store};
 
 /// Milliseconds since the Unix epoch by the system clock; 0 if the clock is set before it.

@@ -12,8 +12,8 @@ use std::{
 };
 
 use protocol::{
-    ApprovalId, ArtifactId, ChangeSetId, CommandId, ErrorCode, ProviderRequestId, SessionId, ToolCallId,
-    ToolId, TurnId,
+    ApprovalId, ArtifactId, ChangeSetId, CommandId, ContextState, ErrorCode, ProviderRequestId, SessionId,
+    ToolCallId, ToolId, TurnId,
 };
 use serde::Serialize;
 
@@ -157,6 +157,19 @@ pub enum LogEvent {
     },
     Recovery {
         repairs: u64,
+    },
+    HostStarted {
+        port: u16,
+    },
+    /// The host refused a request before it read anything. `what` is its method and path.
+    RequestRefused {
+        code: ErrorCode,
+        what: String,
+    },
+    ContextStateChanged {
+        context: String,
+        from: ContextState,
+        to: ContextState,
     },
     /// A failure with nobody to return it to, for example while the program ends.
     Unreported {

@@ -2,6 +2,7 @@
 //! feature flags. Knows what a setting is called and its type, not what it does; never holds a secret.
 
 mod key;
+mod sandbox;
 mod secret;
 mod update;
 
@@ -11,6 +12,7 @@ use protocol::{Mode, flags::RuntimeFeatureFlags};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::sandbox::{SandboxLimits, SandboxNetwork, SandboxSettings, StagedView};
 use crate::{DataHome, SettingsError, StoreError, home::DataPath};
 
 /// Everything that can be set, with its default where the file says nothing. Names this program does not know
@@ -24,6 +26,7 @@ pub struct Settings {
     pub default_model: Option<String>,
     pub default_mode: Mode,
     pub store: StoreSettings,
+    pub sandbox: SandboxSettings,
     pub flags: RuntimeFeatureFlags,
     /// Who is asked, in this order, where a provider cannot answer: `provider` or `provider/model`.
     pub fallbacks: Vec<String>,

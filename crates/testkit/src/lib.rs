@@ -12,7 +12,9 @@
 mod hermetic;
 pub mod model_server;
 mod run;
+mod window;
 
 pub use hermetic::{Hermetic, tree};
 pub use model_server::ModelServer;
 pub use run::{ExecRun, Running};
+pub use window::{Answer, Window, request};

@@ -21,6 +21,7 @@ mod edits;
 mod exec;
 mod files;
 mod golden;
+mod host;
 mod listen;
 mod models;
 mod names;

@@ -47,6 +47,14 @@ text: string, size: number, nextOffset: number, };
  */
 export type ArtifactRef = { id: ArtifactId, kind: ArtifactKind, sizeBytes: number, };
 
+export type Capability = { name: string, description: string, 
+/**
+ * Whether a person is asked before it acts.
+ */
+requiresConfirmation: boolean, };
+
+export type CapabilityRegistry = { capabilities: Array<Capability>, };
+
 export type ChangeSet = { id: ChangeSetId, sessionId: SessionId, title: string, reason: string, createdAt: number, updatedAt: number, status: ChangeSetStatus, files: Array<ChangeSetFile>, 
 /**
  * What the accept wrote, to be undone by; one per accept, newest last.
@@ -134,6 +142,35 @@ export type ChangesUndoParams = { id?: ChangeSetId | null,
  */
 dryRun?: boolean, };
 
+export type ChatMessage = { 
+/**
+ * "user" or "assistant".
+ */
+role: string, text: string, };
+
+/**
+ * `chat/turn`: one message to any context and its whole answer.
+ */
+export type ChatTurnParams = { message: string, 
+/**
+ * The conversation to go on with; a new one when absent.
+ */
+threadId?: string | null, 
+/**
+ * What the screen shows, for backends that want to know; opaque to the host.
+ */
+context?: JsonValue | null, 
+/**
+ * What was said before, for backends that keep nothing.
+ */
+thread?: Array<ChatMessage>, };
+
+export type ChatTurnResult = { threadId: string, text: string, 
+/**
+ * What the backend proposes and a person decides about; for the engine, ids of change sets.
+ */
+proposals: Array<JsonValue>, };
+
 export type CommandId = string;
 
 export type CommandItem = { commandId: CommandId, toolCallId: ToolCallId, 
@@ -182,6 +219,26 @@ export type ContentHash = string;
  * A live context of the shell; the coding engine of one workspace is one.
  */
 export type ContextId = string;
+
+/**
+ * What stands behind a context.
+ */
+export type ContextKind = "engine" | "http";
+
+/**
+ * A live context of the host: a process that serves one workspace or another backend.
+ */
+export type ContextState = "stopped" | "starting" | "ready" | "suspended" | "failed" | "stopping";
+
+export type ContextSummary = { 
+/**
+ * The key by which frames name the context.
+ */
+context: string, kind: ContextKind, name: string, path: string, state: ContextState, 
+/**
+ * Why it failed, when it did.
+ */
+error?: RuntimeError, };
 
 /**
  * One contiguous group of changed lines with its context. Hunks are numbered from 1 within their file.
@@ -374,6 +431,70 @@ export type HelloResult = { version: string, contextId: ContextId, workspace: st
  */
 recovered: Array<string>, };
 
+export type HostCloseParams = { context: string, };
+
+export type HostContextsParams = Record<symbol, never>;
+
+export type HostContextsResult = { contexts: Array<ContextSummary>, };
+
+/**
+ * Something about contexts that every window is told.
+ */
+export type HostEvent = { "type": "contextStateChanged", context: string, from: ContextState, to: ContextState, 
+/**
+ * In words, where the change needs them.
+ */
+reason?: string | null, };
+
+export type HostFoldersParams = { 
+/**
+ * Absolute; empty for the home folder.
+ */
+path?: string, };
+
+export type HostFoldersResult = { path: string, parent: string | null, 
+/**
+ * Names, sorted, without hidden ones; at most 2,000.
+ */
+folders: Array<string>, };
+
+export type HostHelloParams = Record<symbol, never>;
+
+export type HostHelloResult = { version: string, 
+/**
+ * "linux", "macos", "windows".
+ */
+platform: string, contexts: Array<ContextSummary>, };
+
+export type HostOpenParams = { 
+/**
+ * Absolute.
+ */
+path: string, 
+/**
+ * Also `/` or the home folder.
+ */
+allowWide?: boolean, };
+
+export type HostOpenResult = { context: string, };
+
+export type HostRecentParams = Record<symbol, never>;
+
+export type HostRecentResult = { 
+/**
+ * Latest first.
+ */
+recent: Array<RecentWorkspace>, };
+
+/**
+ * A request that the host answers itself.
+ */
+export type HostRequest = { "method": "host/hello", "params": HostHelloParams } | { "method": "host/contexts", "params": HostContextsParams } | { "method": "host/open", "params": HostOpenParams } | { "method": "host/close", "params": HostCloseParams } | { "method": "host/restart", "params": HostRestartParams } | { "method": "host/recent", "params": HostRecentParams } | { "method": "host/sample", "params": HostSampleParams } | { "method": "host/folders", "params": HostFoldersParams };
+
+export type HostRestartParams = { context: string, };
+
+export type HostSampleParams = Record<symbol, never>;
+
 export type ItemDelta = { "kind": "text", text: string, } | { "kind": "output", text: string, } | { "kind": "command", state: CommandState, };
 
 export type ItemId = string;
@@ -416,6 +537,8 @@ problem: string | null, baseUrl: string, models: Array<string>, keyVariable: str
 export type ProvidersListParams = Record<symbol, never>;
 
 export type ProvidersListResult = { providers: Array<ProviderSummary>, };
+
+export type RecentWorkspace = { path: string, name: string, openedAt: number, exists: boolean, };
 
 /**
  * §10.2. Exactly one of `data` and `error` is present, as `ok` says.

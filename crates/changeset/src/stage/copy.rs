@@ -1,4 +1,4 @@
-//! The file operations of a staged copy: they read the user's files and write below the scratch folder.
+//! The file operations of staged copies and layers: they read the user's files and write below the scratch folder.
 
 use std::{
     fs::File,
@@ -7,8 +7,9 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use protocol::Millis;
 use rustix::{
-    fs::{AtFlags, CWD, Mode, OFlags, SeekFrom as SeekTo, Timespec, Timestamps},
+    fs::{AtFlags, CWD, FileType, Mode, OFlags, SeekFrom as SeekTo, Timespec, Timestamps},
     io::Errno,
 };
 
@@ -188,4 +189,124 @@ pub(super) fn retarget(target: &Path, link: &Path, real: &Path, copy: &Path) -> 
         }
     }
     target.to_owned()
+}
+
+/// Writes a drafted file as if it had been written when it was drafted: a build that has seen it does not see it as
+/// new with each command.
+pub(super) fn write_at(path: &Path, bytes: &[u8], mode: u32, at: Option<Millis>) -> io::Result<Stamp> {
+    unhide(path)?;
+    let mut file = create(path)?;
+    file.write_all(bytes)?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    if let Some(at) = at {
+        let time = Timespec {
+            tv_sec: (at / 1000).cast_signed(),
+            tv_nsec: (at % 1000 * 1_000_000).cast_signed(),
+        };
+        let times = Timestamps {
+            last_access: time,
+            last_modification: time,
+        };
+        rustix::fs::futimens(&file, &times)?;
+    }
+    Ok(Stamp::of(&file.metadata()?))
+}
+
+/// Puts a whiteout: what the layer below has at this path is not there.
+pub(super) fn hide(path: &Path) -> io::Result<()> {
+    let nothing = rustix::fs::makedev(0, 0);
+    Ok(rustix::fs::mknodat(
+        CWD,
+        path,
+        FileType::CharacterDevice,
+        Mode::empty(),
+        nothing,
+    )?)
+}
+
+/// Takes a whiteout away; where there is none nothing is done.
+pub(super) fn unhide(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(metadata) if super::layer::is_whiteout(&metadata) => remove(path),
+        _ => Ok(()),
+    }
+}
+
+/// Gives a folder of a layer the mode of the real one, since it is what a command sees.
+pub(super) fn like_real(root: &Path, relative: &Path, folder: &Path) -> io::Result<()> {
+    let Ok(real) = root.join(relative).symlink_metadata() else {
+        return Ok(());
+    };
+    if real.is_dir() {
+        rustix::fs::chmodat(
+            CWD,
+            folder,
+            Mode::from_raw_mode(real.mode() & 0o7777),
+            AtFlags::empty(),
+        )?;
+    }
+    Ok(())
+}
+
+/// Whether a folder of a layer hides what the layer below has in it.
+pub(super) fn is_opaque(folder: &Path) -> bool {
+    let mut value = [0; 4];
+    let length = rustix::fs::lgetxattr(folder, "user.overlay.opaque", &mut value[..]);
+    length.is_ok_and(|length| value.get(..length) == Some(&b"y"[..]))
+}
+
+/// Removes what the overlay noted on a file.
+pub(super) fn forget_layer(file: &Path) {
+    for name in ["user.overlay.origin", "user.overlay.impure", "user.overlay.nlink"] {
+        // Most files carry none of them.
+        let _ = rustix::fs::lremovexattr(file, name);
+    }
+}
+
+/// The time the file system of `folder` gives to a file changed now.
+pub(super) fn clock(folder: &Path) -> io::Result<(i64, i64)> {
+    let path = folder.join("clock");
+    drop(create(&path)?);
+    let metadata = path.symlink_metadata()?;
+    remove(&path)?;
+    Ok(super::view::changed(&metadata))
+}
+
+/// Makes a file of the user's look changed just now, without changing it.
+pub(super) fn touch(root: &Path, relative: &Path) -> io::Result<()> {
+    let Some(file) = disk::open(root, relative)? else {
+        return Ok(());
+    };
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: rustix::fs::UTIME_NOW,
+    };
+    let keep = Timespec {
+        tv_sec: 0,
+        tv_nsec: rustix::fs::UTIME_OMIT,
+    };
+    let times = Timestamps {
+        last_access: keep,
+        last_modification: now,
+    };
+    Ok(rustix::fs::futimens(&file, &times)?)
+}
+
+/// Content, mode and time of a file for an open one.
+pub(super) fn copy_with_times(from: &Path, to: &File, mode: u32) -> io::Result<()> {
+    let source = File::open(from)?;
+    let metadata = source.metadata()?;
+    if rustix::fs::ioctl_ficlone(to, &source).is_err() {
+        copy_data(&source, to, metadata.len())?;
+    }
+    rustix::fs::fchmod(to, Mode::from_raw_mode(mode & 0o7777))?;
+    let time = Timespec {
+        tv_sec: metadata.mtime(),
+        tv_nsec: metadata.mtime_nsec(),
+    };
+    let times = Timestamps {
+        last_access: time,
+        last_modification: time,
+    };
+    Ok(rustix::fs::futimens(to, &times)?)
 }

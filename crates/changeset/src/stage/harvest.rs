@@ -21,7 +21,6 @@ use crate::{
     error::EditError,
     plan,
     record::Version,
-    show,
     transaction::Editing,
 };
 
@@ -39,7 +38,7 @@ pub struct Harvest {
 }
 
 /// One path as the command left it.
-enum Found {
+pub(super) enum Found {
     Content { was: Option<Version>, now: FileState },
     Deleted { was: Version },
     NotTaken { reason: &'static str },
@@ -64,6 +63,16 @@ pub(super) fn harvest(
             )),
         }
     }
+    join(sets, session, command, changes)
+}
+
+/// Makes changes part of the draft, labelled with the command.
+pub(super) fn join(
+    sets: &ChangeSets,
+    session: &SessionId,
+    command: &str,
+    changes: Vec<(PathBuf, Found)>,
+) -> Result<Harvest, RuntimeError> {
     let mut harvest = Harvest::default();
     if changes.is_empty() {
         return Ok(harvest);
@@ -151,14 +160,10 @@ fn examine(copy: &StagedCopy, path: &Path) -> std::io::Result<Option<Found>> {
     if was.as_ref() == Some(&now.version) {
         return Ok(None);
     }
-    let only_mode = was.as_ref().is_some_and(|was| was.hash == now.version.hash);
-    if show::is_opaque(&now.bytes) && !only_mode {
-        return Ok(not_taken("it is not text"));
-    }
     Ok(Some(Found::Content { was, now }))
 }
 
-fn not_taken(reason: &'static str) -> Option<Found> {
+pub(super) fn not_taken(reason: &'static str) -> Option<Found> {
     Some(Found::NotTaken { reason })
 }
 

@@ -48,11 +48,16 @@ pub async fn run(turn: &Turn, call: &ToolCallId, arguments: RunCommand) -> Resul
 
 async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &mut Card<'_>) -> ToolOutcome {
     let environment = CommandEnvironment::filtered(turn.rooms.environment.variables());
-    let mut place = Place::in_workspace(turn, arguments.cwd.as_deref())?;
+    let mut place = Place::find(turn, arguments.cwd.as_deref(), &environment).await?;
     let judge = |place: &Place| {
+        // The repository's code runs unasked only where it can do no harm.
+        let checks = match place.is_unprotected() {
+            true => policy::Checks::Ask,
+            false => policy::Checks::Allow,
+        };
         let mut context = PolicyContext::new(&place.root, &place.cwd)
             .reach(turn.mode)
-            .checks(policy::Checks::Allow)
+            .checks(checks)
             .environment(&environment);
         for root in &place.linked_roots {
             context = context.linked_root(root);
@@ -61,12 +66,18 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
     };
     let verdict = judge(&place);
     approval::refuse_hopeless(&verdict)?;
-    // The copy costs time, so it is made only for a command that may still run. There, paths mean other places.
-    if !approval::is_denied(turn, &verdict) {
-        place.stage(turn).await?;
+    // A copy costs time, so it is made only for a command that may still run. There, paths mean other places.
+    let verdict = match place.is_unprotected() && !approval::is_denied(turn, &verdict) {
+        true => {
+            place.copy(turn).await?;
+            judge(&place)
+        }
+        false => verdict,
+    };
+    if verdict.changes_repository() && !place.is_unprotected() {
+        place.isolation.push_str(", and may write .git");
     }
     card.place(&place);
-    let verdict = if place.is_staged() { judge(&place) } else { verdict };
     let class = verdict.class();
     let approved = approval::decide(turn, call, verdict, card).await?;
     card.approved(approved.reason())?;
@@ -83,6 +94,7 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
         .clamp(Duration::from_secs(1), LONGEST_LIMIT);
     let mut options = RunOptions::new(&place.cwd, &place.root, environment, Box::new(log.clone()));
     options.time_limit = Some(limit);
+    options.staged = place.view(turn, &approved).await?;
 
     let is_check = class == CommandClass::ProjectCheck;
     if is_check {

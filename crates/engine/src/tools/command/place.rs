@@ -1,14 +1,25 @@
-//! Where a command runs: in the workspace itself, or, when a draft exists, in a plain copy that has it applied.
+//! Where a command runs: in a staged view of the workspace with the draft in it, or where none can be had in a plain
+//! copy. Never in the workspace itself.
 
 use std::path::PathBuf;
 
-use changeset::stage::{self, StagedCopy};
-use process::runner::CommandEnd;
+use changeset::stage::{self, Harvest, StagedCopy, StagedView};
+use process::{
+    ApprovedCommand, CommandEnvironment,
+    runner::CommandEnd,
+    staged::{Repository, Sandbox, Staged, View},
+};
 use protocol::RuntimeError;
 use workspace::display_path;
 
 use super::not_a_folder;
-use crate::turn::Turn;
+use crate::{
+    isolation::{self, Level},
+    turn::Turn,
+};
+
+/// Changed files that are named in a note; more are counted.
+const NAMED_FILES: usize = 20;
 
 pub struct Place {
     pub root: PathBuf,
@@ -21,12 +32,29 @@ pub struct Place {
     pub isolation: String,
     pub notes: Vec<String>,
     relative: PathBuf,
-    copy: Option<StagedCopy>,
+    level: Level,
+    sandbox: Sandbox,
+    staged: Option<Stage>,
+}
+
+enum Stage {
+    View(StagedView),
+    Copy(StagedCopy),
 }
 
 impl Place {
     /// A folder that is gone falls back to the root, and says so (C07).
-    pub fn in_workspace(turn: &Turn, cwd: Option<&str>) -> Result<Self, RuntimeError> {
+    pub async fn find(
+        turn: &Turn,
+        cwd: Option<&str>,
+        environment: &CommandEnvironment,
+    ) -> Result<Self, RuntimeError> {
+        let settings = turn.rooms.home.settings()?.sandbox;
+        let sandbox = isolation::sandbox(&settings, environment, turn.rooms.home.path());
+        let rooms = turn.rooms.clone();
+        let level = tokio::task::spawn_blocking(move || rooms.isolation.level(&rooms.store, &settings))
+            .await
+            .map_err(RuntimeError::internal)?;
         let workspace = &turn.rooms.workspace;
         let path = workspace.resolve(cwd.unwrap_or("."))?;
         let absolute = path.absolute();
@@ -57,46 +85,91 @@ impl Place {
             cwd: workspace.root().join(&relative),
             shown_cwd: display_path(&relative),
             linked_roots: Vec::new(),
-            isolation: "in the workspace itself, without a sandbox".to_owned(),
+            isolation: match &level {
+                Level::View => format!("staged view, {}", sandbox.in_words()),
+                Level::Copy { because } => {
+                    format!("in a copy of the workspace, without a sandbox: {because}")
+                }
+            },
             notes,
             relative,
-            copy: None,
+            level,
+            sandbox,
+            staged: None,
         })
     }
 
-    pub fn is_staged(&self) -> bool {
-        self.copy.is_some()
+    /// Whether nothing keeps the command from anything but the copy it runs in.
+    pub fn is_unprotected(&self) -> bool {
+        matches!(self.level, Level::Copy { .. })
     }
 
-    /// Moves to a copy of the workspace if the session has a draft.
-    pub async fn stage(&mut self, turn: &Turn) -> Result<(), RuntimeError> {
-        if turn.rooms.changes.overlay(&turn.session.id)?.is_empty() {
+    /// Where there is no view, moves to a copy: there, paths mean other places.
+    pub async fn copy(&mut self, turn: &Turn) -> Result<(), RuntimeError> {
+        let Level::Copy { because } = &self.level else {
             return Ok(());
-        }
+        };
         let (changes, session) = (turn.rooms.changes.clone(), turn.session.id.clone());
-        let copy = tokio::task::spawn_blocking(move || stage::prepare(&changes, &session))
-            .await
-            .map_err(RuntimeError::internal)??;
+        let copy = in_background(move || stage::prepare(&changes, &session))
+            .await?
+            .map_err(RuntimeError::from)?;
+        self.isolation = format!("{}; no sandbox: {because}", copy.level_description());
         self.root = copy.root().to_owned();
         self.cwd = self.root.join(&self.relative);
         self.linked_roots = copy
             .linked()
             .map(|path| turn.rooms.workspace.root().join(path))
             .collect();
-        self.isolation = copy.level_description().to_owned();
-        self.copy = Some(copy);
+        self.staged = Some(Stage::Copy(copy));
         Ok(())
     }
 
-    /// What the command changed in the copy joins the draft, and the copy is kept for the next command unless the
-    /// command left something running. Returns what a reader must know of it.
+    /// Makes the view a command that may run now is to run in.
+    pub async fn view(
+        &mut self,
+        turn: &Turn,
+        command: &ApprovedCommand,
+    ) -> Result<Option<Staged>, RuntimeError> {
+        if self.staged.is_some() {
+            return Ok(None);
+        }
+        let (changes, session) = (turn.rooms.changes.clone(), turn.session.id.clone());
+        let layers = in_background(move || stage::prepare_view(&changes, &session))
+            .await?
+            .map_err(RuntimeError::from)?;
+        let staged = Staged {
+            view: View {
+                root: layers.root().to_owned(),
+                upper: layers.upper(),
+                work: layers.work(),
+                scratch: layers.scratch(),
+                kept: layers.kept().to_vec(),
+                repository: match command.changes_repository() {
+                    true => Repository::Writable,
+                    false => Repository::ReadOnly,
+                },
+            },
+            sandbox: self.sandbox.clone(),
+        };
+        self.staged = Some(Stage::View(layers));
+        Ok(Some(staged))
+    }
+
+    /// What the command changed joins the draft. A copy is kept for the next command unless the command left something
+    /// running. Returns what a reader must know of it.
     pub async fn harvest(
         &mut self,
         turn: &Turn,
         command: &str,
         end: &CommandEnd,
     ) -> Result<Vec<String>, RuntimeError> {
-        let Some(copy) = self.copy.take() else {
+        if let Some(because) = &end.not_entered {
+            turn.rooms.isolation.refused(because);
+            return Ok(vec![
+                "Commands run in a plain copy of the workspace from now on; run it again.".to_owned(),
+            ]);
+        }
+        let Some(staged) = self.staged.take() else {
             return Ok(Vec::new());
         };
         let (changes, session, command) = (
@@ -105,23 +178,45 @@ impl Place {
             command.to_owned(),
         );
         let quiet = end.still_running.is_empty();
-        let harvest = tokio::task::spawn_blocking(move || {
-            let harvest = stage::harvest(&changes, &copy, &session, &command);
-            if quiet {
-                changes.keep_copy(copy);
+        let harvest = in_background(move || match staged {
+            Stage::View(view) => stage::harvest_view(&changes, &view, &session, &command),
+            Stage::Copy(copy) => {
+                let harvest = stage::harvest(&changes, &copy, &session, &command);
+                if quiet {
+                    changes.keep_copy(copy);
+                }
+                harvest
             }
-            harvest
         })
-        .await
-        .map_err(RuntimeError::internal)??;
-        let mut notes = harvest.notes;
-        if !harvest.files.is_empty() {
-            let names: Vec<String> = harvest.files.iter().map(|file| file.path.clone()).collect();
-            notes.insert(
-                0,
-                format!("It changed {}; that joined the draft.", names.join(", ")),
-            );
-        }
-        Ok(notes)
+        .await??;
+        Ok(in_words(harvest))
     }
+}
+
+fn in_words(harvest: Harvest) -> Vec<String> {
+    let mut notes = harvest.notes;
+    if !harvest.files.is_empty() {
+        let mut names: Vec<String> = harvest
+            .files
+            .iter()
+            .take(NAMED_FILES)
+            .map(|file| file.path.clone())
+            .collect();
+        if harvest.files.len() > NAMED_FILES {
+            names.push(format!("and {} more", harvest.files.len() - NAMED_FILES));
+        }
+        notes.insert(
+            0,
+            format!("It changed {}; that joined the draft.", names.join(", ")),
+        );
+    }
+    notes
+}
+
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RuntimeError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(RuntimeError::internal)
 }
