@@ -9,8 +9,8 @@
 mod bench;
 mod programs;
 mod run;
-mod sdk;
 mod screen;
+mod sdk;
 mod test;
 mod tidy;
 

@@ -22,7 +22,9 @@ pub use changes::{ChangeSet, ChangeSetFile, ChangeType, DiffHunk, DiffLine, File
 pub use error::{ErrorCode, FilesChanged, RuntimeError};
 pub use event::{EventBody, EventEnvelope, ItemDelta};
 pub use ids::*;
-pub use state::{ChangeSetStatus, CommandState, ContextState, ProviderRequestState, SessionState, SessionStatus};
+pub use state::{
+    ChangeSetStatus, CommandState, ContextState, ProviderRequestState, SessionState, SessionStatus,
+};
 pub use timeline::{ItemKind, ItemStatus, TimelineItem};
 pub use tool::{ArtifactRef, ToolClass, ToolError, ToolId, ToolResult, ToolSchema};
 pub use usage::Usage;

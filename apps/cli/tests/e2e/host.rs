@@ -123,7 +123,7 @@ fn a_turn_through_a_window_reaches_its_end_and_the_diff_is_accepted() {
     let end = window.until(|frame| frame["event"]["body"]["type"] == "turnCompleted");
     assert_eq!(end["context"], context.as_str(), "every frame names its context");
     assert_eq!(
-        end["event"]["body"]["outcome"]["outcome"],
+        end["event"]["body"]["outcome"]["result"],
         json!("completed"),
         "{end}"
     );

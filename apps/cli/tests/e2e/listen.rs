@@ -26,7 +26,10 @@ impl Listening {
         let mut engine = place.start(&["engine", "--listen"]);
         let line = engine.wait_for("{", LIMIT);
         let first: Value = serde_json::from_str(&line).unwrap();
-        assert!(first["ready"]["contextId"].as_str().unwrap().starts_with("ctx_"), "{first}");
+        assert!(
+            first["ready"]["contextId"].as_str().unwrap().starts_with("ctx_"),
+            "{first}"
+        );
         assert_eq!(first["ready"]["version"], env!("CARGO_PKG_VERSION"));
         let socket = PathBuf::from(first["ready"]["socket"].as_str().unwrap());
         Self { engine, socket }
@@ -105,7 +108,13 @@ fn two_windows_and_the_command_line_share_one_engine() {
     // The command line finds the engine that has the workspace, whose lock it could not get.
     let (code, sessions) = json_lines(place, &["sessions", "list", "--json"]);
     assert_eq!((code, &sessions[0]["id"]), (Some(0), &session));
-    let run = played.exec(&["--mode", "ask", "--session", session.as_str().unwrap(), "Hi again"]);
+    let run = played.exec(&[
+        "--mode",
+        "ask",
+        "--session",
+        session.as_str().unwrap(),
+        "Hi again",
+    ]);
     let run = run.expect_code(0);
     assert_eq!(run.answer(), "Hello again.");
     let seen = two.until(is_event("turnCompleted"));

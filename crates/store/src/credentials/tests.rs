@@ -56,7 +56,8 @@ fn what_cannot_be_opened_says_why_and_what_to_do() {
     let (_folder, home) = home();
     open(&home, Some("right")).put("openai", KEY).unwrap();
     let file = home.root().join("credentials.json");
-    let cases: [(&str, Option<&str>, &dyn Fn(&str) -> String); 3] = [
+    type Damage<'a> = (&'a str, Option<&'a str>, &'a dyn Fn(&str) -> String);
+    let cases: [Damage; 3] = [
         ("locked with your passphrase", None, &str::to_owned),
         ("cannot be opened", Some("wrong"), &str::to_owned),
         // One provider's entry under another's name.
