@@ -16,6 +16,7 @@ mod exec;
 mod growth;
 mod product;
 mod search;
+mod stage;
 mod table;
 mod turn;
 
@@ -55,6 +56,11 @@ const BENCHES: &[Bench] = &[
         run: search::run,
     },
     Bench {
+        name: "stage",
+        help: "what the staged view costs a command, for 100 and 100,000 files",
+        run: stage::run,
+    },
+    Bench {
         name: "growth",
         help: "the same work in long sessions, large change sets and large workspaces",
         run: growth::run,
@@ -62,6 +68,9 @@ const BENCHES: &[Bench] = &[
 ];
 
 fn main() -> ExitCode {
+    if let Some(code) = engine::act_as_view_helper() {
+        return code;
+    }
     let mut options = Options { runs: 15 };
     let mut chosen = Vec::new();
     let mut arguments = std::env::args().skip(1);

@@ -13,6 +13,7 @@ pub const REQUEST: &str = "Run the tests and fix the first failure.";
 
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("../demo/Cargo.toml.sample")),
+    ("Cargo.lock", include_str!("../demo/Cargo.lock.sample")),
     (".gitignore", include_str!("../demo/gitignore.sample")),
     ("README.md", include_str!("../demo/README.md.sample")),
     ("src/lib.rs", include_str!("../demo/lib.rs.sample")),

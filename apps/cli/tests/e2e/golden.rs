@@ -1,6 +1,9 @@
 //! The golden workflows of §55 that need no window, over both wire formats.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use crate::support::{FAMILIES, Played, json_lines, processes_with};
 
@@ -229,7 +232,10 @@ fn golden_3_multi_file_refactor() {
         let run = played
             .exec(&["Rename the provider health hook and update all imports."])
             .expect_code(3);
-        assert_eq!(place.tree(), before);
+        let mut after = place.tree();
+        // What git ignores is real, so that the next build finds it.
+        after.retain(|path, _| !path.starts_with("target") && path != Path::new("Cargo.lock"));
+        assert_eq!(after, before);
         let commands = run.commands();
         assert_eq!(commands.len(), 1);
         assert_eq!(
@@ -238,7 +244,7 @@ fn golden_3_multi_file_refactor() {
             "{commands:?}"
         );
         assert!(
-            commands[0].isolation.contains("copy of the workspace"),
+            commands[0].isolation.starts_with("staged view, "),
             "{}",
             commands[0].isolation
         );

@@ -30,6 +30,7 @@ mod review;
 mod secrets;
 mod sessions;
 mod snapshots;
+mod staged;
 mod stale;
 mod support;
 mod told;

@@ -87,6 +87,7 @@ fn u05_a_copy_for_a_command_keeps_a_sparse_file_sparse() {
     ]];
     let played = Played::new("anthropic", &turns(&calls));
     let place = &played.place;
+    place.vibe(&["settings", "set", "sandbox.view", "off"]);
     place.write("notes.txt", "old\n");
     place.write("data.bin", "begin");
     let sparse = fs::File::options()

@@ -72,10 +72,14 @@ fn u01_restore_deletes_or_misses_files() {
     let command = [command(
         "mkdir -p build && printf 'x\\0' > build/out.bin && echo agent >> run.log",
     )];
-    // With a draft the command runs in a copy, without one in the workspace itself.
-    let in_a_copy = [&edits[..], &command].concat();
-    let in_place = [&command, &edits[..]].concat();
-    for (calls, with_git) in [(&in_a_copy, true), (&in_place, true), (&in_place, false)] {
+    // The command sees the draft, or comes before there is one.
+    let after_edits = [&edits[..], &command].concat();
+    let before_edits = [&command, &edits[..]].concat();
+    for (calls, with_git) in [
+        (&after_edits, true),
+        (&before_edits, true),
+        (&before_edits, false),
+    ] {
         let played = in_dirty_repository(&turns(&[calls]));
         let place = &played.place;
         if !with_git {
@@ -91,10 +95,10 @@ fn u01_restore_deletes_or_misses_files() {
         // What a restore will change is shown beforehand, and showing it changes nothing.
         let accepted = place.tree();
         let preview = changes(place, &["undo", "--dry-run"], 0);
-        for path in ["tracked.txt", "new.txt", "secret/local.cfg"] {
+        for path in ["tracked.txt", "new.txt", "secret/local.cfg", "build/out.bin"] {
             assert!(preview.contains(&format!("Would restore {path}\n")), "{preview}");
         }
-        assert_eq!(preview.matches("Would restore").count(), 3, "{preview}");
+        assert_eq!(preview.matches("Would restore").count(), 4, "{preview}");
         assert_eq!((place.tree(), status(place).as_str()), (accepted, "accepted"));
 
         // Afterwards it says what it could not take back, and leaves that alone.

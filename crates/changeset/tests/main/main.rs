@@ -18,3 +18,4 @@ mod property;
 mod review;
 mod stage;
 mod undo;
+mod view;

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use process::CommandEnvironment;
 use process::runner::{CommandEnd, RunOptions, RunningCommand, start};
 use process::staged::{Repository, Sandbox, Staged, View, self_test};
 
-use crate::setting::Setting;
+use crate::setting::{Setting, output_until, runs, unique_seconds};
 
 /// A workspace with the layers of a view beside it.
 pub struct Views {
@@ -158,4 +159,75 @@ async fn a_command_finds_the_draft_at_the_workspaces_path_and_writes_above_it() 
     );
     assert_eq!(files(&staged.view.upper), ["a.txt", "drafted.txt", "gone.txt"]);
     assert!(end.still_running.is_empty(), "{end:?}");
+}
+
+const TREES: [&str; 5] = [
+    "echo ready; sleep N",
+    "trap '' TERM; echo ready; while :; do sleep N; done",
+    "(setsid sh -c 'trap \"\" TERM HUP; (setsid sleep N &); sleep N' &); sleep 0.05; echo ready; sleep N",
+    "env -i setsid nohup sleep N >/dev/null 2>&1 & sh -c 'kill -STOP $$' & echo ready; wait",
+    "python3 -c 'import os, pty, time; pty.fork(); print(\"ready\", flush=True); time.sleep(N)'",
+];
+
+/// Trees that ignore SIGTERM, fork twice, leave their session or hold a terminal: all gone, and soon.
+#[tokio::test(flavor = "multi_thread")]
+async fn cancelling_leaves_nothing_of_a_view_and_is_quick() {
+    let views = Views::new();
+    let mut times = Vec::new();
+    for round in 0..50 {
+        let seconds = unique_seconds();
+        let staged = views.staged();
+        let tree = TREES[round % TREES.len()].replace('N', &seconds);
+        let mut running = views.start(&staged, &tree);
+        output_until(&mut running, "ready").await;
+        let asked = Instant::now();
+        running.stop_handle().cancel();
+        let end = running.ended().await.unwrap();
+        times.push(asked.elapsed());
+        assert_eq!(end.state, protocol::CommandState::Cancelled, "{tree}");
+        assert!(!runs(&seconds), "{tree}");
+        assert!(end.still_running.is_empty(), "{end:?}");
+    }
+    times.sort();
+    let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
+    println!("cancel of a view: median {median:?}, longest {longest:?}");
+    assert!(longest < Duration::from_secs(2), "{longest:?}");
+    // The aim is 100 ms; a busy machine gets three times that here.
+    assert!(median < Duration::from_millis(300), "{median:?}");
+}
+
+/// What the shell leaves running when it ends is named and ended (C03).
+#[tokio::test(flavor = "multi_thread")]
+async fn c03_a_background_child_in_a_view_is_named_and_ended() {
+    let views = Views::new();
+    let seconds = unique_seconds();
+    let begun = Instant::now();
+    let end = views
+        .run(
+            &views.staged(),
+            &format!("(setsid sleep {seconds} &); sleep {seconds} & echo done"),
+        )
+        .await;
+    assert_eq!(text(&end), "done\n");
+    assert_eq!(end.exit_code, Some(0));
+    assert_eq!(end.still_running.len(), 2, "{end:?}");
+    assert!(begun.elapsed() < Duration::from_secs(4) && !runs(&seconds));
+}
+
+/// The exact end of the shell, whatever it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn statuses_and_signals_are_exact() {
+    let views = Views::new();
+    for (script, code, signal) in [
+        ("true", Some(0), None),
+        ("exit 200", Some(200), None),
+        ("kill -KILL $$", None, Some(9)),
+        ("kill -SEGV $$", None, Some(11)),
+        ("sh -c 'exit 3' | cat", Some(0), None),
+    ] {
+        let end = views.run(&views.staged(), script).await;
+        assert_eq!((end.exit_code, end.signal), (code, signal), "{script}: {end:?}");
+    }
+    let end = views.run(&views.staged(), "sh -c 'exit 3' | cat").await;
+    assert_eq!(end.stages, Some(vec![3, 0]));
 }

@@ -1,0 +1,146 @@
+//! What the staged view costs: a command that does nothing, run plainly and in a view with a draft of one file, in
+//! workspaces of 100 and of 100,000 files.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use changeset::{ChangeSets, stage};
+use process::{
+    ApprovedCommand, CommandEnvironment,
+    policy::{Grant, PolicyContext, judge},
+    runner::{RunOptions, start},
+    staged::{Repository, Sandbox, Staged, View},
+};
+use protocol::{SessionId, ToolCallId};
+use store::{DataHome, Store};
+use workspace::{Breadth, Workspace};
+
+use crate::{
+    Options,
+    table::{Samples, Table},
+};
+
+const SIZES: [usize; 2] = [100, 100_000];
+/// Once each before the first figure: caches, the guard of commands, the walk in the background.
+const WARM_UP: usize = 3;
+
+pub fn run(options: &Options) {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let mut table = Table::new(&format!(
+        "stage: `true`, plainly and in a staged view, {} runs each",
+        options.runs
+    ));
+    for size in SIZES {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let place = Place::new(folder.path(), size);
+        let mut samples: [Samples; 4] = Default::default();
+        for round in 0..options.runs + WARM_UP {
+            let times = runtime.block_on(place.measure());
+            if round >= WARM_UP {
+                samples
+                    .iter_mut()
+                    .zip(times)
+                    .for_each(|(samples, time)| samples.push_ms(time));
+            }
+        }
+        let [plain, view, setup, harvest] = samples;
+        table.row(&format!("{size} files: plain"), "ms", &plain, "");
+        table.row(&format!("{size} files: in a view, all in all"), "ms", &view, "");
+        table.row(
+            &format!("{size} files: more than plainly"),
+            "ms",
+            &setup,
+            "< 10 ms, the same for both sizes",
+        );
+        table.row(&format!("{size} files: of that, harvest"), "ms", &harvest, "");
+    }
+    table.print();
+}
+
+struct Place {
+    sets: ChangeSets,
+    session: SessionId,
+    environment: CommandEnvironment,
+}
+
+impl Place {
+    fn new(folder: &Path, files: usize) -> Self {
+        let root = folder.join("ws");
+        fs::create_dir_all(root.join(".git")).expect("a folder");
+        fs::write(root.join(".gitignore"), "/target\n").expect("a file");
+        fs::create_dir(root.join("target")).expect("a folder");
+        for number in 0..files {
+            let parent = root.join(format!("src/part{:04}", number / 50));
+            if number % 50 == 0 {
+                fs::create_dir_all(&parent).expect("a folder");
+            }
+            fs::write(
+                parent.join(format!("file{:02}.rs", number % 50)),
+                "pub const N: u32 = 1;\n",
+            )
+            .expect("a file");
+        }
+        let home = DataHome::at(folder.join("home"));
+        let (store, _) = Store::open(&home, &root, Duration::from_secs(5)).expect("a store");
+        let workspace = Workspace::open(&root, Breadth::Any).expect("a workspace");
+        let (sets, _) = ChangeSets::open(store, workspace).expect("change sets");
+        let session = SessionId::from_text("ses_bench");
+        let drafted = sets.workspace().resolve("drafted.txt").expect("a path");
+        sets.create(&session, &ToolCallId("call".to_owned()), &drafted, "drafted\n")
+            .expect("a draft");
+        Self {
+            sets,
+            session,
+            environment: CommandEnvironment::inherited(),
+        }
+    }
+
+    /// Plain run, run in a view with everything around it, the difference, and the harvest's part.
+    async fn measure(&self) -> [Duration; 4] {
+        let begun = Instant::now();
+        self.command(None).await;
+        let plain = begun.elapsed();
+        let begun = Instant::now();
+        let layers = stage::prepare_view(&self.sets, &self.session).expect("layers");
+        let staged = Staged {
+            view: View {
+                root: layers.root().to_owned(),
+                upper: layers.upper(),
+                work: layers.work(),
+                scratch: layers.scratch(),
+                kept: layers.kept().to_vec(),
+                repository: Repository::ReadOnly,
+            },
+            sandbox: Sandbox::for_environment(&self.environment),
+        };
+        self.command(Some(staged)).await;
+        let ran = Instant::now();
+        stage::harvest_view(&self.sets, &layers, &self.session, "true").expect("a harvest");
+        drop(layers);
+        let (view, harvest) = (begun.elapsed(), ran.elapsed());
+        [plain, view, view.saturating_sub(plain), harvest]
+    }
+
+    async fn command(&self, staged: Option<Staged>) {
+        let root = self.sets.workspace().root();
+        let mut options = RunOptions::new(root, root, self.environment.clone(), Box::new(std::io::sink()));
+        options.staged = staged;
+        let end = start(self.approved(), options)
+            .expect("a start")
+            .ended()
+            .await
+            .expect("an end");
+        assert_eq!(end.exit_code, Some(0), "{:?}", end.notes);
+    }
+
+    fn approved(&self) -> ApprovedCommand {
+        let root = self.sets.workspace().root();
+        let verdict = judge("true", &PolicyContext::new(root, root));
+        verdict
+            .approve_by(Grant::by_person("a bench"))
+            .expect("an approval")
+    }
+}
