@@ -1,4 +1,5 @@
-//! Builds the screen (apps/ui) for the program to carry, when its sources changed since it was last built.
+//! Builds the screen (apps/ui) for the program to carry, when its sources changed since it was last built, and checks
+//! it.
 //!
 //! Knows what the build reads and makes; knows nothing of who shows it.
 
@@ -35,6 +36,26 @@ pub fn build() -> Result<(), String> {
     if sources.is_known() && folder.join("dist/index.html").is_file() {
         return Ok(());
     }
+    install(&folder, &stamps)?;
+    eprintln!("xtask: building the screen (vite build)");
+    programs::stream(programs::npm(
+        &folder,
+        &["run", "--silent", "build", "--", "--logLevel=warn"],
+    ))?;
+    // The build empties the folder, and this file is the repository's.
+    fs::write(folder.join("dist/.gitkeep"), "").map_err(|error| error.to_string())?;
+    sources.keep()
+}
+
+/// Types, lint and unit tests of the screen.
+pub fn check() -> Result<(), String> {
+    let folder = programs::root().join("apps/ui");
+    install(&folder, &programs::root().join("target/screen"))?;
+    programs::stream(programs::npm(&folder, &["run", "--silent", "check"]))
+}
+
+/// The packages that the screen is built and checked with.
+fn install(folder: &Path, stamps: &Path) -> Result<(), String> {
     if !programs::has_node() {
         return Err(
             "Node is missing: install Node 20.19 or newer with npm from https://nodejs.org or your system's \
@@ -46,19 +67,12 @@ pub fn build() -> Result<(), String> {
     if !packages.is_known() || !folder.join("node_modules").is_dir() {
         eprintln!("xtask: installing what the screen is built with (npm ci)");
         programs::stream(programs::npm(
-            &folder,
+            folder,
             &["ci", "--no-audit", "--no-fund", "--loglevel=error"],
         ))?;
         packages.keep()?;
     }
-    eprintln!("xtask: building the screen (vite build)");
-    programs::stream(programs::npm(
-        &folder,
-        &["run", "--silent", "build", "--", "--logLevel=warn"],
-    ))?;
-    // The build empties the folder, and this file is the repository's.
-    fs::write(folder.join("dist/.gitkeep"), "").map_err(|error| error.to_string())?;
-    sources.keep()
+    Ok(())
 }
 
 /// A digest of what files are like, beside the one that was kept when they were last used.
