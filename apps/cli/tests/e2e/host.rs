@@ -131,7 +131,7 @@ fn a_turn_through_a_window_reaches_its_end_and_the_diff_is_accepted() {
         !place.exists("new.txt"),
         "nothing reaches the disk before it is accepted"
     );
-    window.ask(key, "changes/accept", json!({ "selection": { "what": "All" } }));
+    window.ask(key, "changes/accept", json!({ "selection": { "what": "all" } }));
     assert_eq!(place.read_text("new.txt"), "one\n");
 
     // A second window sees the same from where it says.
