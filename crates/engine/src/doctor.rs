@@ -7,7 +7,7 @@ use serde::Serialize;
 use store::{OpenError, SandboxSettings, StagedView, Store};
 use workspace::{Workspace, git};
 
-use crate::{EngineConfig, isolation, models::provider_settings};
+use crate::{EngineConfig, isolation, models::Models};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -144,35 +144,36 @@ fn repository(workspace: &Workspace) -> Check {
     }
 }
 
+/// What is configured. Whether it answers is not tried here: that costs a request, and `providers check` does it.
 fn providers(config: &EngineConfig) -> Vec<Check> {
-    let settings = match provider_settings(&config.home) {
-        Ok(settings) => settings,
-        Err(error) => return vec![Check::failed("providers", error)],
+    const NAME: &str = "provider";
+    let listed =
+        Models::open(config.home.clone(), config.environment.clone()).and_then(|models| models.list());
+    let providers = match listed {
+        Ok(listed) => listed.providers,
+        Err(error) => return vec![Check::failed(NAME, error)],
     };
-    let lookup = |name: &str| config.environment.get(name).map(str::to_owned);
-    let default = provider::presets::default_provider(&settings, &lookup);
-    provider::presets::known(&settings)
+    providers
         .into_iter()
-        .map(|id| {
-            let chosen = if id == default { ", used by default" } else { "" };
-            match provider::presets::resolve(id, &settings, &lookup) {
-                Ok(found) => {
-                    let place = match &found.scenario {
-                        Some(scenario) if found.base_url.is_empty() => scenario.display().to_string(),
-                        None if found.base_url.is_empty() => {
-                            let action =
-                                format!("Set {} to a scenario file.", provider::presets::SCENARIO_VARIABLE);
-                            return Check::limited("provider", format!("{id}: plays no scenario"), action);
-                        }
-                        _ => found.base_url,
-                    };
-                    Check::works("provider", format!("{id}: {} at {place}{chosen}", found.model))
-                }
-                Err(error) => {
-                    let error = RuntimeError::from(error);
-                    let action = error.user_action.unwrap_or_default();
-                    Check::limited("provider", format!("{id}: {}", error.message), action)
-                }
+        .map(|provider| match provider.problem {
+            Some(problem) => Check {
+                name: NAME,
+                status: CheckStatus::Limited,
+                detail: format!("{}: {problem}", provider.id),
+                action: None,
+            },
+            None => {
+                let chosen = if provider.is_default {
+                    ", used by default"
+                } else {
+                    ""
+                };
+                let action = format!("`vibe-coder providers check {}` tries it out.", provider.id);
+                Check::limited(
+                    NAME,
+                    format!("{}: configured, not tried{chosen}", provider.id),
+                    action,
+                )
             }
         })
         .collect()

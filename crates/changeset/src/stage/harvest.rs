@@ -2,7 +2,8 @@
 
 use std::{
     collections::BTreeSet,
-    io::Read,
+    fs::Metadata,
+    io::{self, Read},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -148,10 +149,20 @@ fn examine(copy: &StagedCopy, path: &Path) -> std::io::Result<Option<Found>> {
         Some(Staged::Link { .. }) => return Ok(not_taken("it replaces a link")),
         None => None,
     };
+    content(&copy.root, path, &metadata, was)
+}
+
+/// The content a command left at a path; nothing where it is what was there before.
+pub(super) fn content(
+    root: &Path,
+    path: &Path,
+    metadata: &Metadata,
+    was: Option<Version>,
+) -> io::Result<Option<Found>> {
     if metadata.len() > MAX_HARVESTED_BYTES {
         return Ok(not_taken("larger than 8 MiB"));
     }
-    let Some(file) = disk::open(&copy.root, path)? else {
+    let Some(file) = disk::open(root, path)? else {
         return Ok(None);
     };
     let mut bytes = Vec::new();

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     fs::Metadata,
-    io::{self, Read},
+    io,
     os::unix::fs::{FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
 };
@@ -17,13 +17,13 @@ use workspace::{
 
 use super::{
     MAX_HARVESTED_BYTES, copy,
-    harvest::{Found, Harvest, join, not_taken},
+    harvest::{Found, Harvest, content, join, not_taken},
     home,
     view::{self, StagedView, changed},
 };
 use crate::{
     ChangeSets,
-    disk::{self, DiskError, FileState},
+    disk::{self, DiskError},
     record::Version,
 };
 
@@ -186,19 +186,7 @@ impl Reader<'_> {
             }
             _ => None,
         };
-        if metadata.len() > MAX_HARVESTED_BYTES {
-            return Ok(not_taken("larger than 8 MiB"));
-        }
-        let Some(file) = disk::open(&self.upper, path)? else {
-            return Ok(None);
-        };
-        let mut bytes = Vec::new();
-        file.take(MAX_HARVESTED_BYTES + 1).read_to_end(&mut bytes)?;
-        let now = FileState::new(bytes, metadata.mode() & 0o7777);
-        if was.as_ref() == Some(&now.version) {
-            return Ok(None);
-        }
-        Ok(Some(Found::Content { was, now }))
+        content(&self.upper, path, metadata, was)
     }
 
     fn real_version(&self, path: &Path) -> io::Result<Option<Version>> {
