@@ -3,6 +3,9 @@
 //! Built from what `workspace` walks; reads no file itself and keeps nothing on disk.
 
 mod fuzzy;
+mod imports;
+mod language;
+mod outline;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +14,10 @@ use workspace::{
 };
 
 use fuzzy::Query;
+
+pub use imports::Manifest;
+pub use language::{Content, Language};
+pub use outline::{Definition, Import, Outline, SymbolKind};
 
 /// Characters of a query that count; what follows is ignored.
 const MAX_QUERY_CHARS: usize = 200;
