@@ -13,9 +13,8 @@
 //! It knows nothing of drafts or decisions; what to record is handed to it as documents. What a crash interrupts is
 //! ended by `recover`.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{collections::BTreeSet, ffi::OsStr, fs::File, io::Write as _, path::Path};
 
-use protocol::ContentHash;
 use serde::{Deserialize, Serialize};
 use store::{Document, Durability, Store};
 
@@ -25,6 +24,7 @@ use crate::{
     faults,
     plan::{self, Write},
     record::{JOURNAL, StoredPath, Version},
+    set,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,12 +121,14 @@ pub(crate) fn commit(
     writes: &[Write],
     documents: impl FnOnce(&[StoredPath]) -> Result<Vec<Document>, ApplyError>,
 ) -> Result<Committed, ApplyError> {
-    for state in writes
-        .iter()
-        .flat_map(|write| [&write.before, &write.after])
-        .flatten()
-    {
-        store.put_blob(&state.bytes)?;
+    for write in writes {
+        for state in [&write.before, &write.after].into_iter().flatten() {
+            match state.bytes() {
+                Some(bytes) => store.put_blob(bytes).map(drop)?,
+                // What is to be written is stored already; what it replaces is on disk.
+                None => set::keep_large(store, root, &write.path, state)?,
+            }
+        }
     }
     let mut journal = Journal {
         id: format!(
@@ -161,7 +163,7 @@ pub(crate) fn commit(
     }
     store.put_documents(&[journal.document()?], Durability::Full)?;
     faults::point("accept.journal");
-    let places = match prepare(root, writes, &journal) {
+    let places = match prepare(store, root, writes, &journal) {
         Ok(places) => places,
         Err(error) => {
             abandon(store, root, &journal)?;
@@ -171,20 +173,19 @@ pub(crate) fn commit(
     journal.phase = Phase::Committing;
     store.put_documents(&[journal.document()?], Durability::Full)?;
     faults::point("accept.committing");
-    let contents = |hash: &ContentHash| -> Result<Arc<[u8]>, ApplyError> { Ok(store.blob(hash)?.into()) };
     for (index, write) in journal.writes.iter().enumerate() {
         let step = swap(
             &places[index],
             write.before.as_ref(),
             write.after.as_ref(),
             &write.temporary,
-            &contents,
+            store,
         );
         faults::point("accept.rename");
         match step {
             Ok(true) => {}
             outcome => {
-                take_back(&places[..index], &journal.writes[..index], &contents)?;
+                take_back(&places[..index], &journal.writes[..index], store)?;
                 abandon(store, root, &journal)?;
                 return match outcome {
                     Err(error) => Err(io(&write.path, error)),
@@ -227,19 +228,44 @@ fn missing_folders(root: &Path, writes: &[Write]) -> Vec<StoredPath> {
     missing.into_iter().collect()
 }
 
-fn prepare(root: &Path, writes: &[Write], journal: &Journal) -> Result<Vec<Place>, ApplyError> {
+fn prepare(
+    store: &Store,
+    root: &Path,
+    writes: &[Write],
+    journal: &Journal,
+) -> Result<Vec<Place>, ApplyError> {
     let mut places = Vec::with_capacity(writes.len());
     for (write, entry) in writes.iter().zip(&journal.writes) {
         let place = Place::make(root, &write.path.0).map_err(|error| io(&write.path, error))?;
         if let Some(after) = &write.after {
-            place
-                .write_beside(entry.temporary.as_ref(), &after.bytes, after.version.mode)
-                .map_err(|error| io(&write.path, error))?;
+            let temporary: &OsStr = entry.temporary.as_ref();
+            match after.bytes() {
+                Some(bytes) => {
+                    place.write_beside(temporary, |file| file.write_all(bytes), after.version.mode)
+                }
+                None => write_stored(store, &place, temporary, &after.version),
+            }
+            .map_err(|error| io(&write.path, error))?;
             faults::point("accept.temporary");
         }
         places.push(place);
     }
     Ok(places)
+}
+
+/// Writes a content of the store beside a place, whatever its size.
+pub(crate) fn write_stored(
+    store: &Store,
+    place: &Place,
+    temporary: &OsStr,
+    version: &Version,
+) -> Result<(), DiskError> {
+    let fill = |file: &mut File| {
+        store
+            .copy_blob(&version.hash, file)
+            .map_err(std::io::Error::other)
+    };
+    place.write_beside(temporary, fill, version.mode)
 }
 
 /// Turns `before` at a place into `after`, whose content lies under `temporary`; afterwards `before` lies there.
@@ -249,12 +275,12 @@ pub(crate) fn swap(
     before: Option<&Version>,
     after: Option<&Version>,
     temporary: &str,
-    contents: plan::Contents,
+    store: &Store,
 ) -> Result<bool, DiskError> {
-    let temporary: &std::ffi::OsStr = temporary.as_ref();
-    let found = match place.read() {
+    let temporary: &OsStr = temporary.as_ref();
+    let found = match place.look() {
         Ok(found) => found,
-        Err(DiskError::IsDirectory | DiskError::Special | DiskError::TooLarge { .. }) => return Ok(false),
+        Err(DiskError::IsDirectory | DiskError::Special) => return Ok(false),
         Err(error) => return Err(error),
     };
     if !plan::same(found.as_ref(), before) {
@@ -268,23 +294,22 @@ pub(crate) fn swap(
             if !place.exchange(temporary)? {
                 // The file system cannot swap. The last check was a moment ago, and the old content is stored.
                 place.replace(temporary)?;
-                let old = contents(&before.hash).map_err(|error| std::io::Error::other(error.to_string()))?;
-                place.write_beside(temporary, &old, before.mode)?;
+                write_stored(store, place, temporary, before)?;
                 return Ok(true);
             }
-            if plan::same(place.read_named(temporary)?.as_ref(), Some(before)) {
+            if plan::same(place.look_at(temporary)?.as_ref(), Some(before)) {
                 return Ok(true);
             }
             // A save came in between: it goes back. If yet another one followed, that is the newer and stays.
             place.exchange(temporary)?;
-            if !plan::same(place.read_named(temporary)?.as_ref(), Some(after)) {
+            if !plan::same(place.look_at(temporary)?.as_ref(), Some(after)) {
                 place.exchange(temporary)?;
             }
             Ok(false)
         }
         (Some(before), None) => {
             place.vacate(temporary)?;
-            if plan::same(place.read_named(temporary)?.as_ref(), Some(before)) {
+            if plan::same(place.look_at(temporary)?.as_ref(), Some(before)) {
                 return Ok(true);
             }
             place.fill(temporary)?;
@@ -294,14 +319,14 @@ pub(crate) fn swap(
 }
 
 /// Reverses swaps that were done, newest first. A file the user changed since keeps what the user has.
-fn take_back(places: &[Place], writes: &[JournalWrite], contents: plan::Contents) -> Result<(), ApplyError> {
+fn take_back(places: &[Place], writes: &[JournalWrite], store: &Store) -> Result<(), ApplyError> {
     for (place, write) in places.iter().zip(writes).rev() {
         swap(
             place,
             write.after.as_ref(),
             write.before.as_ref(),
             &write.temporary,
-            contents,
+            store,
         )
         .map_err(|error| io(&write.path, error))?;
         place.sync_folder().map_err(|error| io(&write.path, error))?;

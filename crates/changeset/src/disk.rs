@@ -9,7 +9,7 @@ pub(crate) mod entries;
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    io::{self, Read, Write},
+    io::{self, Read, Seek},
     os::fd::{AsFd, OwnedFd},
     path::{Component, Path},
     sync::Arc,
@@ -21,9 +21,9 @@ use rustix::{
     io::Errno,
 };
 
-use crate::record::Version;
+use crate::{content::Content, record::Version};
 
-/// Larger files are not edited, staged for writing or kept in snapshots.
+/// Larger files are not taken into memory, so they are neither edited nor merged: only replaced as a whole.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The hash contents are named by.
@@ -58,7 +58,7 @@ impl From<Errno> for DiskError {
 /// A regular file as it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct FileState {
-    pub bytes: Arc<[u8]>,
+    pub content: Content,
     pub version: Version,
     /// Names the file has on disk; more than one means that a rename parts them.
     pub links: u64,
@@ -72,9 +72,23 @@ impl FileState {
                 hash: hash(&bytes),
                 mode,
             },
-            bytes,
+            content: Content::Bytes(bytes),
             links: 1,
         }
+    }
+
+    /// A content whose hash is known.
+    pub fn of(content: Content, version: Version) -> FileState {
+        FileState {
+            content,
+            version,
+            links: 1,
+        }
+    }
+
+    /// Absent for a file that is too large to be worked on.
+    pub fn bytes(&self) -> Option<&Arc<[u8]>> {
+        self.content.bytes()
     }
 }
 
@@ -82,6 +96,14 @@ impl FileState {
 pub(crate) fn read(root: &Path, relative: &Path) -> Result<Option<FileState>, DiskError> {
     match Place::find(root, relative)? {
         Some(place) => place.read(),
+        None => Ok(None),
+    }
+}
+
+/// The same for a file of any size.
+pub(crate) fn look(root: &Path, relative: &Path) -> Result<Option<FileState>, DiskError> {
+    match Place::find(root, relative)? {
+        Some(place) => place.look(),
         None => Ok(None),
     }
 }
@@ -145,11 +167,22 @@ impl Place {
     }
 
     pub fn read(&self) -> Result<Option<FileState>, DiskError> {
-        self.read_named(&self.name)
+        match self.look()? {
+            Some(FileState {
+                content: Content::Stored { size },
+                ..
+            }) => Err(DiskError::TooLarge { size }),
+            found => Ok(found),
+        }
     }
 
-    /// Reads another name of the same folder.
-    pub fn read_named(&self, name: &OsStr) -> Result<Option<FileState>, DiskError> {
+    /// What is here, whatever its size. Takes time in proportion to it.
+    pub fn look(&self) -> Result<Option<FileState>, DiskError> {
+        self.look_at(&self.name)
+    }
+
+    /// Looks at another name of the same folder.
+    pub fn look_at(&self, name: &OsStr) -> Result<Option<FileState>, DiskError> {
         let Some(handle) = self.open(name)? else {
             return Ok(None);
         };
@@ -160,19 +193,18 @@ impl Place {
             _ => return Err(DiskError::Special),
         }
         let size = u64::try_from(status.st_size).unwrap_or(0);
-        if size > MAX_FILE_BYTES {
-            return Err(DiskError::TooLarge { size });
+        let mode = status.st_mode & 0o7777;
+        let mut file = File::from(handle);
+        let mut bytes = Vec::new();
+        if size <= MAX_FILE_BYTES {
+            bytes.reserve(size as usize);
+            (&mut file).take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
         }
-        let mut bytes = Vec::with_capacity(size as usize);
-        File::from(handle)
-            .take(MAX_FILE_BYTES + 1)
-            .read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_FILE_BYTES {
-            return Err(DiskError::TooLarge {
-                size: bytes.len() as u64,
-            });
-        }
-        let mut state = FileState::new(bytes, status.st_mode & 0o7777);
+        let is_large = size > MAX_FILE_BYTES || bytes.len() as u64 > MAX_FILE_BYTES;
+        let mut state = match is_large {
+            true => large(file, mode)?,
+            false => FileState::new(bytes, mode),
+        };
         state.links = status.st_nlink as u64;
         Ok(Some(state))
     }
@@ -190,11 +222,16 @@ impl Place {
 
     /// Writes a new file beside this one, durable before it returns. It takes over owner and extended attributes of
     /// the file it is to replace, as far as the system lets it.
-    pub fn write_beside(&self, temporary: &OsStr, bytes: &[u8], mode: u32) -> Result<(), DiskError> {
+    pub fn write_beside(
+        &self,
+        temporary: &OsStr,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+        mode: u32,
+    ) -> Result<(), DiskError> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(&self.folder, temporary, flags, Mode::from_raw_mode(0o600))?;
         let mut file = File::from(handle);
-        file.write_all(bytes)?;
+        fill(&mut file)?;
         let mut mode = mode;
         if let Ok(Some(existing)) = self.open(&self.name) {
             let (old, new) = (rustix::fs::fstat(&existing)?, rustix::fs::fstat(&file)?);
@@ -285,6 +322,20 @@ impl Place {
     fn rename(&self, from: &OsStr, to: &OsStr, flags: RenameFlags) -> rustix::io::Result<()> {
         rustix::fs::renameat_with(&self.folder, from, &self.folder, to, flags)
     }
+}
+
+/// The state of a file that is not taken into memory.
+fn large(mut file: File, mode: u32) -> io::Result<FileState> {
+    file.rewind()?;
+    let mut hasher = blake3::Hasher::new();
+    let size = io::copy(&mut file, &mut hasher)?;
+    Ok(FileState::of(
+        Content::Stored { size },
+        Version {
+            hash: ContentHash(hasher.finalize().to_hex().to_string()),
+            mode,
+        },
+    ))
 }
 
 /// Removes a folder if it is empty; anything else is left as it is.

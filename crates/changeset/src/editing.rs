@@ -80,7 +80,8 @@ impl ChangeSets {
         self.edited(session, Author::Call(call), |editing| {
             let path = editing.writable(path)?;
             let current = editing.existing(&path)?;
-            let bytes = edit::apply_replacements(&current.bytes, edits).map_err(|error| EditError::Text {
+            let before = editing.editable(&path, &current)?;
+            let bytes = edit::apply_replacements(&before, edits).map_err(|error| EditError::Text {
                 path: path.display(),
                 error,
             })?;
@@ -104,8 +105,8 @@ impl ChangeSets {
             if seen != Some(&current.version.hash) {
                 return Err(EditError::Stale { path: path.display() });
             }
-            let bytes =
-                edit::replace_whole(&current.bytes, text).map_err(|mismatch| text_error(&path, mismatch))?;
+            let before = editing.editable(&path, &current)?;
+            let bytes = edit::replace_whole(&before, text).map_err(|mismatch| text_error(&path, mismatch))?;
             editing.write(&path, Some(&current), &bytes, current.version.mode)
         })
     }

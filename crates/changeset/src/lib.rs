@@ -11,6 +11,7 @@
 //! committed, planned and committed in the same way.
 
 mod apply;
+mod content;
 mod diff;
 mod disk;
 mod draft;

@@ -5,12 +5,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
-    sync::Arc,
 };
 
 use protocol::ContentHash;
 
 use crate::{
+    content::Content,
     disk::{self, DiskError, FileState},
     edit::Layout,
     error::{ApplyError, PathConflict},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Finds contents by hash.
-pub(crate) type Contents<'a> = &'a dyn Fn(&ContentHash) -> Result<Arc<[u8]>, ApplyError>;
+pub(crate) type Contents<'a> = &'a dyn Fn(&ContentHash) -> Result<Content, ApplyError>;
 
 /// The disk with planned effects done to it in memory.
 pub(crate) struct Tree<'a> {
@@ -70,7 +70,7 @@ impl<'a> Tree<'a> {
         if let Some(state) = self.current.get(path) {
             return Ok(state.clone());
         }
-        let state = disk::read(self.root, &path.0).map_err(|error| ApplyError::Io {
+        let state = disk::look(self.root, &path.0).map_err(|error| ApplyError::Io {
             path: path.display(),
             reason: error.to_string(),
         })?;
@@ -181,10 +181,14 @@ impl<'a> Tree<'a> {
         let after = (self.contents)(&to.version.hash)?;
         if found.version.hash == from.version.hash {
             let mode = merged_mode(from.version.mode, found.version.mode, to.version.mode);
-            return Ok(Outcome::Becomes(Some(found), Some(FileState::new(after, mode))));
+            let version = Version {
+                hash: to.version.hash.clone(),
+                mode,
+            };
+            return Ok(Outcome::Becomes(Some(found), Some(FileState::of(after, version))));
         }
         let base = (self.contents)(&from.version.hash)?;
-        match merge_text(&base, &found.bytes, &after, self.wording.other_side()) {
+        match merge_contents(&base, &found.content, &after, self.wording.other_side()) {
             Ok(bytes) => {
                 let mode = merged_mode(from.version.mode, found.version.mode, to.version.mode);
                 Ok(Outcome::Becomes(Some(found), Some(FileState::new(bytes, mode))))
@@ -203,10 +207,10 @@ impl<'a> Tree<'a> {
                 Ok(Outcome::Done)
             }
             _ => {
-                let bytes = (self.contents)(&to.version.hash)?;
+                let content = (self.contents)(&to.version.hash)?;
                 Ok(Outcome::Becomes(
                     None,
-                    Some(FileState::new(bytes, to.version.mode)),
+                    Some(FileState::of(content, to.version.clone())),
                 ))
             }
         }
@@ -229,6 +233,19 @@ fn conflict(effect: &Effect, detail: String) -> PathConflict {
     PathConflict {
         path: effect.path().map(StoredPath::display).unwrap_or_default(),
         detail,
+    }
+}
+
+/// As [`merge_text`], for contents of any size.
+pub(crate) fn merge_contents(
+    base: &Content,
+    found: &Content,
+    after: &Content,
+    other: &str,
+) -> Result<Vec<u8>, String> {
+    match (base.bytes(), found.bytes(), after.bytes()) {
+        (Some(base), Some(found), Some(after)) => merge_text(base, found, after, other),
+        _ => Err("it is too large to be merged, and both sides changed it".to_owned()),
     }
 }
 

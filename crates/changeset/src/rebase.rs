@@ -42,7 +42,7 @@ impl ChangeSets {
     ) -> Result<Result<FileRecord, String>, ApplyError> {
         let root = self.workspace().root();
         let read = |at: &Located| {
-            disk::read(root, &at.path.0).map_err(|error| ApplyError::Io {
+            disk::look(root, &at.path.0).map_err(|error| ApplyError::Io {
                 path: at.path.display(),
                 reason: error.to_string(),
             })
@@ -85,7 +85,7 @@ impl ChangeSets {
         if found.version.hash != origin.version.hash {
             let base = self.content(state, &origin.version.hash)?;
             let after = self.content(state, &to.version.hash)?;
-            match plan::merge_text(&base, &found.bytes, &after, "proposed") {
+            match plan::merge_contents(&base, &found.content, &after, "proposed") {
                 Ok(bytes) => to.version.hash = self.keep(state, &bytes)?,
                 Err(detail) => return Ok(Err(detail)),
             }
@@ -93,7 +93,7 @@ impl ChangeSets {
         if to.version.mode == origin.version.mode {
             to.version.mode = found.version.mode;
         }
-        self.keep(state, &found.bytes)?;
+        self.keep_found(state, &origin.path, &found)?;
         origin.version = found.version;
         Ok(Ok(file))
     }

@@ -3,9 +3,8 @@
 //! Works from the journal and the stored contents only. A file that is neither as before nor as after the commit was
 //! changed by the user since: it is left alone, and the commit is taken back around it.
 
-use std::{ffi::OsString, path::Path, sync::Arc};
+use std::{ffi::OsString, path::Path};
 
-use protocol::ContentHash;
 use store::Store;
 
 use crate::{
@@ -53,13 +52,12 @@ fn recover_one(store: &Store, root: &Path, journal: &Journal) -> Result<String, 
             "An interrupted write of {count} was taken back before it had changed anything."
         ));
     }
-    let contents = |hash: &ContentHash| -> Result<Arc<[u8]>, ApplyError> { Ok(store.blob(hash)?.into()) };
     let mut places = Vec::new();
     let mut foreign = Vec::new();
     for write in &journal.writes {
         let place = Place::make(root, &write.path.0).map_err(|error| io(&write.path, error))?;
         put_back_racing_save(&place, write).map_err(|error| io(&write.path, error))?;
-        let known = match place.read() {
+        let known = match place.look() {
             Ok(found) => {
                 plan::same(found.as_ref(), write.before.as_ref())
                     || plan::same(found.as_ref(), write.after.as_ref())
@@ -85,15 +83,15 @@ fn recover_one(store: &Store, root: &Path, journal: &Journal) -> Result<String, 
             true => (write.before.as_ref(), write.after.as_ref()),
             false => (write.after.as_ref(), write.before.as_ref()),
         };
-        let found = match place.read() {
+        let found = match place.look() {
             Ok(found) => found,
             Err(_) => continue,
         };
         if plan::same(found.as_ref(), to) || !plan::same(found.as_ref(), from) {
             continue;
         }
-        ensure_temporary(place, write, to, &contents)?;
-        apply::swap(place, from, to, &write.temporary, &contents).map_err(|error| io(&write.path, error))?;
+        ensure_temporary(store, place, write, to)?;
+        apply::swap(place, from, to, &write.temporary, store).map_err(|error| io(&write.path, error))?;
     }
     if foreign.is_empty() {
         apply::finish(store, &places, journal)?;
@@ -105,7 +103,7 @@ fn recover_one(store: &Store, root: &Path, journal: &Journal) -> Result<String, 
 
 /// A crash between a swap and its check may have left a user's save under the temporary name: it goes back.
 fn put_back_racing_save(place: &Place, write: &JournalWrite) -> Result<(), DiskError> {
-    let Some(aside) = place.read_named(write.temporary.as_ref())? else {
+    let Some(aside) = place.look_at(write.temporary.as_ref())? else {
         return Ok(());
     };
     let is = |version: &Option<Version>| version.as_ref() == Some(&aside.version);
@@ -113,7 +111,7 @@ fn put_back_racing_save(place: &Place, write: &JournalWrite) -> Result<(), DiskE
         return Ok(());
     }
     // A cut-off new content can not be it: contents were complete and durable before the first swap.
-    let found = place.read()?;
+    let found = place.look()?;
     if found.is_none() {
         place.fill(write.temporary.as_ref())?;
     } else if plan::same(found.as_ref(), write.after.as_ref()) && !place.exchange(write.temporary.as_ref())? {
@@ -124,14 +122,14 @@ fn put_back_racing_save(place: &Place, write: &JournalWrite) -> Result<(), DiskE
 
 /// Makes sure that the content to swap in lies under the temporary name.
 fn ensure_temporary(
+    store: &Store,
     place: &Place,
     write: &JournalWrite,
     to: Option<&Version>,
-    contents: plan::Contents,
 ) -> Result<(), ApplyError> {
     let failed = |error| io(&write.path, error);
     let temporary: OsString = write.temporary.clone().into();
-    let there = place.read_named(&temporary).map_err(failed)?;
+    let there = place.look_at(&temporary).map_err(failed)?;
     let Some(to) = to else {
         return place.remove_named(&temporary).map_err(failed);
     };
@@ -139,7 +137,5 @@ fn ensure_temporary(
         return Ok(());
     }
     place.remove_named(&temporary).map_err(failed)?;
-    place
-        .write_beside(&temporary, &contents(&to.hash)?, to.mode)
-        .map_err(failed)
+    apply::write_stored(store, place, &temporary, to).map_err(failed)
 }

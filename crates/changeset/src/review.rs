@@ -11,6 +11,7 @@ use store::{Document, Durability};
 use crate::{
     ChangeSets,
     apply::{self, Committed},
+    content::Content,
     diff::Diff,
     disk::FileState,
     draft,
@@ -244,7 +245,7 @@ impl ChangeSets {
             Selection::Hunk { path, number } => {
                 let index = open_file(record, path)?;
                 let file = &record.files[index];
-                let (before, after) = show::ends(&file.effect, &mut |hash| self.content(state, hash))?;
+                let (before, after) = show::ends(&file.effect, &mut |hash| self.shown_content(state, hash))?;
                 let diff = self.numbered(&before, &after, *number)?;
                 let (Some(from), Some(to)) = (&file.effect.from, &file.effect.to) else {
                     // Half a file cannot be created or deleted.
@@ -297,9 +298,7 @@ impl ChangeSets {
         steps: &[Vec<Effect>],
         wording: Wording,
     ) -> Result<(Vec<Vec<Effect>>, Vec<Write>), ApplyError> {
-        let contents = |hash: &ContentHash| -> Result<std::sync::Arc<[u8]>, ApplyError> {
-            Ok(self.store().blob(hash)?.into())
-        };
+        let contents = |hash: &ContentHash| Ok(set::stored_content(self.store(), hash)?);
         let mut tree = Tree::new(self.workspace().root(), &contents, wording);
         let mut actual = Vec::new();
         for step in steps {
@@ -345,7 +344,7 @@ impl ChangeSets {
             .iter()
             .flat_map(|write| [&write.before, &write.after])
             .flatten()
-            .map(|state| state.bytes.len() as u64)
+            .map(|state| state.content.size())
             .sum();
         apply::commit(
             self.store(),
@@ -383,7 +382,7 @@ impl ChangeSets {
         writes: &[Write],
     ) -> Result<(), ApplyError> {
         let file = &mut record.files[chosen.index];
-        let (before, after) = show::ends(&chosen.effect, &mut |hash| self.content(state, hash))?;
+        let (before, after) = show::ends(&chosen.effect, &mut |hash| self.shown_content(state, hash))?;
         file.decided += show::counts(&before, &after);
         file.updated_at = set::now();
         if chosen.whole {
@@ -402,10 +401,10 @@ impl ChangeSets {
             Some(state) => state,
             None => FileState::new(after.clone(), accepted.version.mode),
         };
-        self.keep(state, &disk.bytes)?;
+        self.keep_found(state, &accepted.path, &disk)?;
         let wanted = self.content(state, &proposed.version.hash)?;
         let mut to = proposed.clone();
-        match plan::merge_text(&after, &disk.bytes, &wanted, "proposed") {
+        match plan::merge_contents(&Content::Bytes(after), &disk.content, &wanted, "proposed") {
             Ok(bytes) => to.version.hash = self.keep(state, &bytes)?,
             Err(detail) => {
                 file.status = FileStatus::Conflicted;
@@ -426,7 +425,7 @@ impl ChangeSets {
     }
 
     pub(crate) fn reject_whole(&self, state: &mut State, file: &mut FileRecord) -> Result<(), ApplyError> {
-        let (before, after) = show::ends(&file.effect, &mut |hash| self.content(state, hash))?;
+        let (before, after) = show::ends(&file.effect, &mut |hash| self.shown_content(state, hash))?;
         // A file of which hunks were accepted is accepted as far as it goes.
         if file.decided == Counts::default() {
             file.decided = show::counts(&before, &after);
@@ -440,7 +439,7 @@ impl ChangeSets {
     }
 
     fn reject_hunk(&self, state: &mut State, file: &mut FileRecord, number: u32) -> Result<(), ApplyError> {
-        let (before, after) = show::ends(&file.effect, &mut |hash| self.content(state, hash))?;
+        let (before, after) = show::ends(&file.effect, &mut |hash| self.shown_content(state, hash))?;
         let diff = self.numbered(&before, &after, number)?;
         let (Some(from), Some(to)) = (&file.effect.from, &file.effect.to) else {
             return self.reject_whole(state, file);

@@ -5,6 +5,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -16,10 +17,12 @@ use store::{Document, Durability, Store, StoreError};
 use workspace::{Overlay, OverlayEntry, Workspace};
 
 use crate::{
+    content::Content,
+    disk::{self, FileState},
     draft::{self, Drafted},
     error::ApplyError,
     machine::{self, Input},
-    record::{CHANGE_SET, SetRecord},
+    record::{CHANGE_SET, SetRecord, StoredPath, Version},
     recover, show,
     stage::{DeepFolders, StagedCopy},
 };
@@ -173,11 +176,8 @@ impl ChangeSets {
                 entry.or_insert(OverlayEntry::Deleted);
             }
             if let Some(to) = &file.effect.to {
-                let bytes = self.content(&mut state, &to.version.hash)?;
-                let mode = to.version.mode;
-                overlay
-                    .entries
-                    .insert(to.path.0.clone(), OverlayEntry::Content { bytes, mode });
+                let entry = self.overlaid(&mut state, &to.version)?;
+                overlay.entries.insert(to.path.0.clone(), entry);
             }
         }
         Ok(overlay)
@@ -220,14 +220,18 @@ impl ChangeSets {
     pub fn diff(&self, id: &ChangeSetId) -> Result<String, RuntimeError> {
         let mut state = self.lock();
         let record = self.record(&state, id)?;
-        Ok(show::diff_text(&record, |hash| self.content(&mut state, hash))?)
+        Ok(show::diff_text(&record, |hash| {
+            self.shown_content(&mut state, hash)
+        })?)
     }
 
     /// The pending part as a patch for `git apply`, with the contents' own bytes.
     pub fn patch_bytes(&self, id: &ChangeSetId) -> Result<Vec<u8>, RuntimeError> {
         let mut state = self.lock();
         let record = self.record(&state, id)?;
-        Ok(show::patch_bytes(&record, |hash| self.content(&mut state, hash))?)
+        Ok(show::patch_bytes(&record, |hash| {
+            self.shown_content(&mut state, hash)
+        })?)
     }
 
     /// Gives an open set its words for a reviewer.
@@ -315,20 +319,65 @@ impl ChangeSets {
     }
 
     /// A content by hash, from memory or the store.
-    pub(crate) fn content(&self, state: &mut State, hash: &ContentHash) -> Result<Arc<[u8]>, StoreError> {
+    pub(crate) fn content(&self, state: &mut State, hash: &ContentHash) -> Result<Content, StoreError> {
         if let Some(bytes) = state.contents.get(hash) {
-            return Ok(bytes.clone());
+            return Ok(Content::Bytes(bytes.clone()));
         }
-        let bytes: Arc<[u8]> = self.store().blob(hash)?.into();
-        state.contents.insert(hash.clone(), bytes.clone());
-        Ok(bytes)
+        let content = stored_content(self.store(), hash)?;
+        // Large ones are rarely read twice.
+        if let Some(bytes) = content.bytes().filter(|bytes| !show::is_large(bytes.len())) {
+            state.contents.insert(hash.clone(), bytes.clone());
+        }
+        Ok(content)
+    }
+
+    /// The same to be shown: what is not taken into memory is stood in for by bytes that are no text either.
+    pub(crate) fn shown_content(
+        &self,
+        state: &mut State,
+        hash: &ContentHash,
+    ) -> Result<Arc<[u8]>, StoreError> {
+        Ok(match self.content(state, hash)? {
+            Content::Bytes(bytes) => bytes,
+            Content::Stored { .. } => show::stand_in(hash),
+        })
+    }
+
+    fn overlaid(&self, state: &mut State, version: &Version) -> Result<OverlayEntry, StoreError> {
+        let mode = version.mode;
+        let size = match state.contents.get(&version.hash) {
+            Some(bytes) => bytes.len() as u64,
+            None => self.store().blob_size(&version.hash)?,
+        };
+        let is_large = usize::try_from(size).map_or(true, show::is_large);
+        if !is_large && let Content::Bytes(bytes) = self.content(state, &version.hash)? {
+            return Ok(OverlayEntry::Content { bytes, mode });
+        }
+        let file = self.store().blob_file(&version.hash);
+        Ok(OverlayEntry::Stored { file, size, mode })
     }
 
     /// Stores a content.
     pub(crate) fn keep(&self, state: &mut State, bytes: &[u8]) -> Result<ContentHash, StoreError> {
         let hash = self.store().put_blob(bytes)?;
-        state.contents.entry(hash.clone()).or_insert_with(|| bytes.into());
+        if !show::is_large(bytes.len()) {
+            state.contents.entry(hash.clone()).or_insert_with(|| bytes.into());
+        }
         Ok(hash)
+    }
+
+    /// Stores what was found at a path of the workspace.
+    pub(crate) fn keep_found(
+        &self,
+        state: &mut State,
+        path: &StoredPath,
+        found: &FileState,
+    ) -> Result<(), ApplyError> {
+        match found.bytes() {
+            Some(bytes) => self.keep(state, bytes).map(drop)?,
+            None => keep_large(self.store(), self.workspace().root(), path, found)?,
+        }
+        Ok(())
     }
 
     pub(crate) fn record(&self, state: &State, id: &ChangeSetId) -> Result<SetRecord, ApplyError> {
@@ -370,7 +419,38 @@ impl ChangeSets {
     }
 
     pub(crate) fn shown(&self, state: &mut State, record: &SetRecord) -> Result<ChangeSet, StoreError> {
-        show::change_set(record, |hash| self.content(state, hash))
+        show::change_set(record, |hash| self.shown_content(state, hash))
+    }
+}
+
+/// A content as the store has it.
+pub(crate) fn stored_content(store: &Store, hash: &ContentHash) -> Result<Content, StoreError> {
+    let size = store.blob_size(hash)?;
+    match size > disk::MAX_FILE_BYTES {
+        true => Ok(Content::Stored { size }),
+        false => Ok(Content::Bytes(store.blob(hash)?.into())),
+    }
+}
+
+/// Puts a large file of the workspace into the store, if it still is what was found.
+pub(crate) fn keep_large(
+    store: &Store,
+    root: &Path,
+    path: &StoredPath,
+    found: &FileState,
+) -> Result<(), ApplyError> {
+    if store.has_blob(&found.version.hash) {
+        return Ok(());
+    }
+    let changed = |reason: String| ApplyError::Io {
+        path: path.display(),
+        reason,
+    };
+    let file = disk::open(root, &path.0).map_err(|error| changed(error.to_string()))?;
+    let stored = file.map(|mut file| store.put_blob_from(&mut file)).transpose()?;
+    match stored.is_some_and(|(hash, _)| hash == found.version.hash) {
+        true => Ok(()),
+        false => Err(changed("it changes while it is read".to_owned())),
     }
 }
 

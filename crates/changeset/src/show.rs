@@ -134,7 +134,17 @@ pub(crate) fn counts(before: &[u8], after: &[u8]) -> Counts {
 
 /// Whether a content is not shown as lines: binary, or too large to be read.
 pub(crate) fn is_opaque(bytes: &[u8]) -> bool {
-    bytes.len() > MAX_SHOWN_BYTES || Layout::of(bytes).is_err()
+    is_large(bytes.len()) || Layout::of(bytes).is_err()
+}
+
+/// Whether a content of that many bytes is decided about as a whole, whatever it is.
+pub(crate) fn is_large(size: usize) -> bool {
+    size > MAX_SHOWN_BYTES
+}
+
+/// Bytes in place of a content that is not taken into memory: no text, and others for another content.
+pub(crate) fn stand_in(hash: &ContentHash) -> Arc<[u8]> {
+    [b"\0", hash.0.as_bytes()].concat().into()
 }
 
 pub(crate) fn encoding(bytes: &[u8]) -> Option<Encoding> {

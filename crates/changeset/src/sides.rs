@@ -39,16 +39,16 @@ impl ChangeSets {
             let Some(located) = located else {
                 return Ok(None);
             };
-            let bytes = self.content(&mut state, &located.version.hash)?;
-            if bytes.len() > MAX_SIDE_BYTES {
+            let content = self.content(&mut state, &located.version.hash)?;
+            let Some(bytes) = content.bytes().filter(|bytes| bytes.len() <= MAX_SIDE_BYTES) else {
                 return Err(RuntimeError::new(
                     ErrorCode::FileTooLarge,
                     format!("{path} is too large to be shown side by side."),
                 )
                 .action("Review it as a diff."));
-            }
-            match text::detect(&bytes) {
-                Detected::Text { encoding, .. } => Ok(Some(text::decode(&bytes, encoding))),
+            };
+            match text::detect(bytes) {
+                Detected::Text { encoding, .. } => Ok(Some(text::decode(bytes, encoding))),
                 Detected::Binary { reason } => Err(RuntimeError::new(
                     ErrorCode::FileBinary,
                     format!("{path} is {reason}, not text."),

@@ -28,12 +28,12 @@ use std::{
 use protocol::{ErrorCode, RuntimeError, SessionId};
 use store::{ScratchDir, StoreError};
 use workspace::{
-    Overlay, OverlayEntry, SkipReason, Workspace, WorkspacePath,
+    Overlay, SkipReason, Workspace, WorkspacePath,
     walk::{self, SkippedEntry, WalkOptions, WalkedKind},
 };
 
 use crate::{ChangeSets, record::Version};
-pub use harvest::{Harvest, MAX_HARVESTED_BYTES};
+pub use harvest::Harvest;
 pub(crate) use seen::after_review;
 pub(crate) use view::DeepFolders;
 pub use view::StagedView;
@@ -69,11 +69,6 @@ pub struct StagedCopy {
 enum Staged {
     File {
         version: Version,
-        stamp: copy::Stamp,
-        source: Option<copy::Stamp>,
-    },
-    /// Too large to be taken over, so it was not hashed.
-    Large {
         stamp: copy::Stamp,
         source: Option<copy::Stamp>,
     },
@@ -219,9 +214,9 @@ fn build(
     builder.empty_folders()?;
     for (path, entry) in &overlay.entries {
         builder.remove(path)?;
-        if let OverlayEntry::Content { bytes, mode } = entry {
+        if let Some(content) = copy::Drafted::of(entry) {
             builder.own_parents(path)?;
-            builder.draft(path, bytes, *mode)?;
+            builder.draft(path, &content)?;
         }
     }
     builder.before.remove_rest(&builder.root)?;
@@ -324,16 +319,13 @@ impl Builder<'_> {
     }
 
     /// Puts the draft's content of a path there.
-    fn draft(&mut self, path: &Path, bytes: &[u8], mode: u32) -> Result<(), StageError> {
-        let version = Version {
-            hash: crate::hash(bytes),
-            mode,
-        };
+    fn draft(&mut self, path: &Path, content: &copy::Drafted) -> Result<(), StageError> {
+        let version = content.version();
         let staged = match self.before.take_drafted(path, &version) {
             Some(staged) => staged,
             None => {
                 self.before.clear(&self.root, path)?;
-                let stamp = copy::write(&self.root.join(path), bytes, mode).map_err(failed(path))?;
+                let stamp = copy::write(&self.root.join(path), content, None).map_err(failed(path))?;
                 Staged::File {
                     version,
                     stamp,

@@ -47,7 +47,7 @@ pub(crate) struct Ended {
 struct Touched {
     path: StoredPath,
     kind: ChangeType,
-    before: Arc<[u8]>,
+    before: Option<FileState>,
     after: Option<FileState>,
 }
 
@@ -95,8 +95,8 @@ impl<'a> Editing<'a> {
         self.bring_up_to_date(path)?;
         match set::drafted(&self.record, &path.0) {
             Drafted::Present(version) => {
-                let bytes = self.sets.content(self.state, &version.hash)?;
-                Ok(Some(FileState::new(bytes, version.mode)))
+                let content = self.sets.content(self.state, &version.hash)?;
+                Ok(Some(FileState::of(content, version)))
             }
             Drafted::Absent => Ok(None),
             Drafted::Untouched => self.on_disk(path),
@@ -111,9 +111,27 @@ impl<'a> Editing<'a> {
         self.write(path, None, bytes, mode)
     }
 
+    /// Creates a file with a content of any size, which the store has.
+    pub fn create_stored(&mut self, path: &StoredPath, file: FileState) -> Result<(), EditError> {
+        if self.current(path)?.is_some() {
+            return Err(EditError::Exists { path: path.display() });
+        }
+        self.check_room(path)?;
+        self.put(path, None, file)
+    }
+
     pub fn existing(&mut self, path: &StoredPath) -> Result<FileState, EditError> {
         self.current(path)?
             .ok_or_else(|| EditError::NotFound { path: path.display() })
+    }
+
+    /// The bytes of a file that is to be worked on.
+    pub fn editable(&self, path: &StoredPath, file: &FileState) -> Result<Arc<[u8]>, EditError> {
+        file.bytes().cloned().ok_or_else(|| EditError::TooLarge {
+            path: path.display(),
+            size: file.content.size(),
+            limit: disk::MAX_FILE_BYTES,
+        })
     }
 
     /// Gives `path`, which has `before`, a new content.
@@ -131,10 +149,19 @@ impl<'a> Editing<'a> {
                 limit: disk::MAX_FILE_BYTES,
             });
         }
-        let hash = self.sets.keep(self.state, bytes)?;
+        self.sets.keep(self.state, bytes)?;
+        self.put(path, before, FileState::new(bytes, mode))
+    }
+
+    /// The same with a content of any size, which the store has.
+    pub fn put(
+        &mut self,
+        path: &StoredPath,
+        before: Option<&FileState>,
+        after: FileState,
+    ) -> Result<(), EditError> {
         let disk = self.disk_version(path)?;
-        let version = Version { hash, mode };
-        self.draft().write(path, version, disk);
+        self.draft().write(path, after.version.clone(), disk);
         self.touch(
             path,
             if before.is_some() {
@@ -143,7 +170,7 @@ impl<'a> Editing<'a> {
                 ChangeType::Create
             },
             before,
-            Some(FileState::new(bytes, mode)),
+            Some(after),
         );
         Ok(())
     }
@@ -193,14 +220,15 @@ impl<'a> Editing<'a> {
             (Some(old), None) => {
                 let current = self.existing(&old)?;
                 // The lines that go must be the lines that are there.
-                if !patch.hunks.is_empty() && !fit(&old, &current.bytes)?.is_empty() {
+                if !patch.hunks.is_empty() && !fit(&old, &self.editable(&old, &current)?)?.is_empty() {
                     return Err(EditError::Stale { path: old.display() });
                 }
                 self.delete(&old)
             }
             (Some(old), Some(new)) => {
                 let current = self.existing(&old)?;
-                let bytes = fit(&old, &current.bytes)?;
+                let before = self.editable(&old, &current)?;
+                let bytes = fit(&old, &before)?;
                 let mode = match patch.new_mode {
                     Some(mode) if mode & 0o100 != 0 => {
                         current.version.mode | ((current.version.mode & 0o444) >> 2)
@@ -211,7 +239,7 @@ impl<'a> Editing<'a> {
                 if old != new {
                     self.rename(&old, &new)?;
                 }
-                if bytes[..] != current.bytes[..] || mode != current.version.mode {
+                if bytes[..] != before[..] || mode != current.version.mode {
                     self.write(&new, Some(&current), &bytes, mode)?;
                 }
                 Ok(())
@@ -256,7 +284,7 @@ impl<'a> Editing<'a> {
     }
 
     fn on_disk(&self, path: &StoredPath) -> Result<Option<FileState>, EditError> {
-        disk::read(self.sets.workspace().root(), &path.0)
+        disk::look(self.sets.workspace().root(), &path.0)
             .map_err(|error| EditError::disk(path.display(), error))
     }
 
@@ -268,7 +296,7 @@ impl<'a> Editing<'a> {
         let Some(found) = self.on_disk(path)? else {
             return Ok(None);
         };
-        self.sets.keep(self.state, &found.bytes)?;
+        self.sets.keep_found(self.state, path, &found)?;
         Ok(Some(found.version))
     }
 
@@ -313,7 +341,7 @@ impl<'a> Editing<'a> {
         before: Option<&FileState>,
         after: Option<FileState>,
     ) {
-        let before: Arc<[u8]> = before.map_or_else(|| Arc::from(&[][..]), |state| state.bytes.clone());
+        let before = before.cloned();
         match self.touched.iter_mut().find(|touched| touched.path == *path) {
             // A renamed file that is then changed stays a rename, with the change in it.
             Some(known) => {
@@ -334,17 +362,25 @@ impl<'a> Editing<'a> {
 
 impl Touched {
     fn report(&self) -> EditedFile {
-        let after: &[u8] = self.after.as_ref().map_or(&[], |state| &state.bytes);
-        let counts = show::counts(&self.before, after);
+        let shown = |state: &Option<FileState>| match state {
+            Some(state) => match state.bytes() {
+                Some(bytes) => bytes.clone(),
+                None => show::stand_in(&state.version.hash),
+            },
+            None => Arc::from(&[][..]),
+        };
+        let (before, after) = (shown(&self.before), shown(&self.after));
+        let counts = show::counts(&before, &after);
+        let hash = |state: &Option<FileState>| state.as_ref().map(|state| state.version.hash.clone());
         EditedFile {
             path: self.path.display(),
             change_type: self.kind,
             added: counts.added,
             deleted: counts.deleted,
-            old_hash: (self.kind != ChangeType::Create).then(|| crate::hash(&self.before)),
-            new_hash: self.after.as_ref().map(|state| state.version.hash.clone()),
+            old_hash: hash(&self.before).filter(|_| self.kind != ChangeType::Create),
+            new_hash: hash(&self.after),
             excerpt: match self.after {
-                Some(_) => excerpt(&self.before, after),
+                Some(_) => excerpt(&before, &after),
                 None => String::new(),
             },
         }

@@ -4,6 +4,7 @@
 use std::{
     collections::HashSet,
     fs, io,
+    path::PathBuf,
     sync::PoisonError,
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -71,6 +72,77 @@ impl Store {
             }
             other => other.map_err(failed),
         }
+    }
+
+    /// Stores what `source` holds from where it stands, however much, without taking it into memory. Holes stay holes.
+    /// As durable as [`put_blob`](Self::put_blob).
+    pub fn put_blob_from(&self, source: &mut fs::File) -> Result<(ContentHash, u64), StoreError> {
+        self.require_write_access(WRITE)?;
+        let temporary = self.temporary_path("blob")?;
+        let failed = |source| StoreError::io(WRITE, temporary.as_path(), source);
+        let _not_collecting = self
+            .inner
+            .blob_gate
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let expected = source.metadata().map_err(failed)?.len();
+        self.inner.budget.reserve(WRITE, expected, &self.inner.database)?;
+        let mut hasher = blake3::Hasher::new();
+        let placed = files::create_new_file(&temporary)
+            .and_then(|target| files::copy_hashed(source, &target, &mut hasher))
+            .and_then(|size| {
+                let hash = ContentHash(hasher.finalize().to_hex().to_string());
+                files::create_folder(&self.blob_folder(&hash))?;
+                let existed = self.has_blob(&hash);
+                files::put_in_place(&temporary, &self.blob_path(&hash))?;
+                Ok((hash, size, existed))
+            });
+        let (kept, result) = match placed {
+            Ok((hash, size, existed)) => (if existed { 0 } else { size }, Ok((hash, size))),
+            Err(source) => {
+                // The first error is the one to tell; what remains is swept at the next open.
+                drop(files::remove_file(&temporary));
+                (0, Err(failed(source)))
+            }
+        };
+        self.inner
+            .budget
+            .release(expected.saturating_sub(kept), &self.inner.database)?;
+        result
+    }
+
+    /// Writes a content of any size to `target`, verified against its hash as it goes: on an error what was written is
+    /// of no use.
+    pub fn copy_blob(&self, hash: &ContentHash, target: &fs::File) -> Result<(), StoreError> {
+        let path = self.blob_path(hash);
+        let failed = |source| StoreError::io(READ, path.as_path(), source);
+        let mut source = fs::File::open(path.as_path()).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => StoreError::BlobMissing(hash.clone()),
+            _ => failed(source),
+        })?;
+        let mut hasher = blake3::Hasher::new();
+        files::copy_hashed(&mut source, target, &mut hasher).map_err(failed)?;
+        match hasher.finalize().to_hex().as_str() == hash.0 {
+            true => Ok(()),
+            false => Err(StoreError::BlobDamaged(hash.clone())),
+        }
+    }
+
+    /// Bytes of a stored content.
+    pub fn blob_size(&self, hash: &ContentHash) -> Result<u64, StoreError> {
+        let path = self.blob_path(hash);
+        match path.as_path().metadata() {
+            Ok(metadata) => Ok(metadata.len()),
+            Err(source) if source.kind() == io::ErrorKind::NotFound => {
+                Err(StoreError::BlobMissing(hash.clone()))
+            }
+            Err(source) => Err(StoreError::io(READ, path.as_path(), source)),
+        }
+    }
+
+    /// Where a content lies, to be read and never written.
+    pub fn blob_file(&self, hash: &ContentHash) -> PathBuf {
+        self.blob_path(hash).to_path_buf()
     }
 
     /// The content with this hash, verified against it.

@@ -7,7 +7,7 @@
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
-    io::{self, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::Path,
 };
@@ -45,6 +45,52 @@ pub(crate) fn create_new(path: &DataPath) -> io::Result<File> {
         .create_new(true)
         .mode(FILE_MODE)
         .open(path)
+}
+
+/// Creates a file that must not exist yet, open for writing anywhere in it.
+pub(crate) fn create_new_file(path: &DataPath) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(path)
+}
+
+/// Copies the rest of `source`, whatever its size, and hashes it. Where it holds nothing but zeros the copy has holes.
+pub(crate) fn copy_hashed(
+    source: &mut File,
+    mut target: &File,
+    hasher: &mut blake3::Hasher,
+) -> io::Result<u64> {
+    let mut piece = vec![0; 256 * 1024];
+    let mut size = 0;
+    loop {
+        let read = match source.read(&mut piece) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let piece = &piece[..read];
+        hasher.update(piece);
+        size += read as u64;
+        match piece.iter().all(|byte| *byte == 0) {
+            true => target.seek(SeekFrom::Current(read as i64)).map(drop)?,
+            false => target.write_all(piece)?,
+        }
+    }
+    target.set_len(size)?;
+    target.sync_data()?;
+    Ok(size)
+}
+
+/// Gives a finished file its name, durably.
+pub(crate) fn put_in_place(temporary: &DataPath, target: &DataPath) -> io::Result<()> {
+    fs::rename(temporary, target)?;
+    match target.as_path().parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn open_append(path: &DataPath) -> io::Result<File> {

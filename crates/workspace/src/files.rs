@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    Overlay, OverlayEntry, Stop, Workspace,
+    Overlay, Stop, Workspace,
     search::{SearchError, glob_set},
     walk::{Skipped, WalkError, WalkOptions, walk},
 };
@@ -43,7 +43,7 @@ pub fn all(
         let drafted = overlay
             .entries
             .iter()
-            .filter(|(_, entry)| matches!(entry, OverlayEntry::Content { .. }))
+            .filter(|(_, entry)| entry.is_content())
             .map(|(path, _)| path)
             .filter(|path| {
                 options.starts.is_empty()

@@ -239,7 +239,7 @@ fn lay_over(overlay: &Overlay, relative: &Path, entries: &mut BTreeMap<OsString,
         };
         let deeper = parts.next().is_some();
         match change {
-            OverlayEntry::Content { .. } if deeper => {
+            OverlayEntry::Content { .. } | OverlayEntry::Stored { .. } if deeper => {
                 entries.entry(first.clone()).or_insert_with(|| Entry {
                     path: relative.join(&first),
                     name: first,
@@ -249,7 +249,7 @@ fn lay_over(overlay: &Overlay, relative: &Path, entries: &mut BTreeMap<OsString,
                     draft: Some(DraftMark::Created),
                 });
             }
-            OverlayEntry::Content { bytes, .. } => {
+            OverlayEntry::Content { .. } | OverlayEntry::Stored { .. } => {
                 let before = entries.get(&first);
                 let draft = match before {
                     Some(_) => DraftMark::Changed,
@@ -262,7 +262,7 @@ fn lay_over(overlay: &Overlay, relative: &Path, entries: &mut BTreeMap<OsString,
                         name: first,
                         path: path.clone(),
                         kind: EntryKind::File,
-                        size: Some(bytes.len() as u64),
+                        size: change.size(),
                         ignored,
                         draft: Some(draft),
                     },

@@ -19,7 +19,29 @@ pub enum OverlayEntry {
         bytes: Arc<[u8]>,
         mode: u32,
     },
+    /// The same where the content is large: it lies in a file of its own, which is read and never written.
+    Stored {
+        file: PathBuf,
+        size: u64,
+        mode: u32,
+    },
     Deleted,
+}
+
+impl OverlayEntry {
+    /// Whether the draft has a file here.
+    pub fn is_content(&self) -> bool {
+        !matches!(self, OverlayEntry::Deleted)
+    }
+
+    /// Bytes of the proposed content; absent where there is none.
+    pub fn size(&self) -> Option<u64> {
+        match self {
+            OverlayEntry::Content { bytes, .. } => Some(bytes.len() as u64),
+            OverlayEntry::Stored { size, .. } => Some(*size),
+            OverlayEntry::Deleted => None,
+        }
+    }
 }
 
 impl Overlay {
@@ -34,8 +56,7 @@ impl Overlay {
     /// Whether the draft puts a file somewhere below `relative`, so that it is a directory to a reader even if
     /// the disk does not have it yet.
     pub fn has_content_below(&self, relative: &Path) -> bool {
-        self.below(relative)
-            .any(|(_, entry)| matches!(entry, OverlayEntry::Content { .. }))
+        self.below(relative).any(|(_, entry)| entry.is_content())
     }
 
     /// Entries strictly below `directory`, in path order.

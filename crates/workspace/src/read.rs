@@ -167,7 +167,12 @@ pub fn read_bytes(path: &WorkspacePath, overlay: &Overlay, max_bytes: u64) -> Re
             check_size(path, bytes.len() as u64, max_bytes)?;
             (bytes, mode, Source::Draft)
         }
-        Opened::Disk { file, size, mode } => {
+        Opened::File {
+            file,
+            size,
+            mode,
+            source,
+        } => {
             check_size(path, size, max_bytes)?;
             let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
             // One more than allowed, to notice a file that grows while it is read.
@@ -175,7 +180,7 @@ pub fn read_bytes(path: &WorkspacePath, overlay: &Overlay, max_bytes: u64) -> Re
                 .read_to_end(&mut bytes)
                 .map_err(|reason| ReadError::io(path, reason))?;
             check_size(path, bytes.len() as u64, max_bytes)?;
-            (bytes.into(), mode, Source::Disk)
+            (bytes.into(), mode, source)
         }
     };
     Ok(FileBytes { bytes, mode, source })
@@ -204,7 +209,12 @@ pub fn read_text(
             let size = bytes.len() as u64;
             excerpt(path, &*bytes, size, mode, Source::Draft, range, limits)
         }
-        Opened::Disk { file, size, mode } => excerpt(path, file, size, mode, Source::Disk, range, limits),
+        Opened::File {
+            file,
+            size,
+            mode,
+            source,
+        } => excerpt(path, file, size, mode, source, range, limits),
     }
 }
 
@@ -323,10 +333,12 @@ enum Opened {
         bytes: Arc<[u8]>,
         mode: u32,
     },
-    Disk {
+    /// On disk, or a draft too large for memory.
+    File {
         file: std::fs::File,
         size: u64,
         mode: u32,
+        source: Source,
     },
 }
 
@@ -336,6 +348,14 @@ fn open(path: &WorkspacePath, overlay: &Overlay) -> Result<Opened, ReadError> {
             return Ok(Opened::Draft {
                 bytes: bytes.clone(),
                 mode: *mode,
+            });
+        }
+        Some(OverlayEntry::Stored { file, size, mode }) => {
+            return Ok(Opened::File {
+                file: std::fs::File::open(file).map_err(|reason| ReadError::io(path, reason))?,
+                size: *size,
+                mode: *mode,
+                source: Source::Draft,
             });
         }
         Some(OverlayEntry::Deleted) => {
@@ -371,10 +391,11 @@ fn open(path: &WorkspacePath, overlay: &Overlay) -> Result<Opened, ReadError> {
         }
     }
     let (file, stat) = beneath::open_file(&root, path.relative()).map_err(missing)?;
-    Ok(Opened::Disk {
+    Ok(Opened::File {
         file,
         size: beneath::size_of(&stat),
         mode: beneath::mode_of(&stat),
+        source: Source::Disk,
     })
 }
 

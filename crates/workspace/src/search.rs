@@ -216,13 +216,18 @@ pub fn content(
 
     let mut draft = make();
     for (path, entry) in &overlay.entries {
-        let OverlayEntry::Content { bytes, .. } = entry else {
-            continue;
-        };
         let wanted =
             query.paths.is_empty() || query.paths.iter().any(|start| path.starts_with(start.relative()));
-        if wanted && chosen(path) && !ending.reached() {
-            draft.search(path, &**bytes, &ending);
+        if !wanted || !chosen(path) || ending.reached() {
+            continue;
+        }
+        match entry {
+            OverlayEntry::Content { bytes, .. } => draft.search(path, &**bytes, &ending),
+            OverlayEntry::Stored { file, .. } => match std::fs::File::open(file) {
+                Ok(file) => draft.search(path, file, &ending),
+                Err(_) => draft.unsearchable += 1,
+            },
+            OverlayEntry::Deleted => {}
         }
     }
     let on_file = |searching: &mut Searching<'_>, found: &Found<'_>| {
@@ -265,7 +270,7 @@ fn starts(query: &ContentQuery, overlay: &Overlay) -> (Vec<WorkspacePath>, bool)
         .paths
         .iter()
         .filter(|path| {
-            let drafted = matches!(overlay.get(path.relative()), Some(OverlayEntry::Content { .. }))
+            let drafted = overlay.get(path.relative()).is_some_and(OverlayEntry::is_content)
                 || overlay.has_content_below(path.relative());
             // A missing path that the draft does not have either is the walk's to report.
             !drafted || std::fs::symlink_metadata(path.absolute()).is_ok()

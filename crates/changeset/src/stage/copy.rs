@@ -7,13 +7,14 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use protocol::Millis;
+use protocol::{ContentHash, Millis};
 use rustix::{
     fs::{AtFlags, CWD, FileType, Mode, OFlags, SeekFrom as SeekTo, Timespec, Timestamps},
     io::Errno,
 };
+use workspace::OverlayEntry;
 
-use super::{MAX_HARVESTED_BYTES, Staged};
+use super::Staged;
 use crate::{disk, record::Version};
 
 /// What tells that a file was written to. The change time cannot be set back by a program.
@@ -87,10 +88,71 @@ fn create(path: &Path) -> io::Result<File> {
     )?))
 }
 
-pub(super) fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Stamp> {
+/// A drafted file as it is put into a copy or a layer.
+pub(super) struct Drafted<'a> {
+    content: DraftedContent<'a>,
+    mode: u32,
+}
+
+enum DraftedContent<'a> {
+    Bytes(&'a [u8]),
+    /// A file of the store, named by its hash.
+    File(&'a Path),
+}
+
+impl<'a> Drafted<'a> {
+    /// Nothing where the draft deletes.
+    pub fn of(entry: &'a OverlayEntry) -> Option<Self> {
+        let (content, mode) = match entry {
+            OverlayEntry::Content { bytes, mode } => (DraftedContent::Bytes(bytes), *mode),
+            OverlayEntry::Stored { file, mode, .. } => (DraftedContent::File(file), *mode),
+            OverlayEntry::Deleted => return None,
+        };
+        Some(Self { content, mode })
+    }
+
+    pub fn version(&self) -> Version {
+        Version {
+            hash: match self.content {
+                DraftedContent::Bytes(bytes) => disk::hash(bytes),
+                DraftedContent::File(file) => ContentHash(
+                    file.file_name()
+                        .unwrap_or_default()
+                        .to_string_lossy()
+                        .into_owned(),
+                ),
+            },
+            mode: self.mode,
+        }
+    }
+}
+
+/// Writes a drafted file as if it had been written `at` the time it was drafted: a build that has seen it does not see
+/// it as new with each command.
+pub(super) fn write(path: &Path, drafted: &Drafted, at: Option<Millis>) -> io::Result<Stamp> {
+    unhide(path)?;
     let mut file = create(path)?;
-    file.write_all(bytes)?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    match drafted.content {
+        DraftedContent::Bytes(bytes) => file.write_all(bytes)?,
+        DraftedContent::File(from) => {
+            let source = File::open(from)?;
+            if rustix::fs::ioctl_ficlone(&file, &source).is_err() {
+                copy_data(&source, &file, source.metadata()?.len())?;
+            }
+        }
+    }
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(drafted.mode))?;
+    if let Some(at) = at {
+        let time = Timespec {
+            tv_sec: (at / 1000).cast_signed(),
+            tv_nsec: (at % 1000 * 1_000_000).cast_signed(),
+        };
+        let times = Timestamps {
+            last_access: time,
+            last_modification: time,
+        };
+        rustix::fs::futimens(&file, &times)?;
+    }
     Ok(Stamp::of(&file.metadata()?))
 }
 
@@ -106,21 +168,21 @@ pub(super) fn copy(root: &Path, relative: &Path, destination: &Path) -> io::Resu
     let mut file = create(destination)?;
     let cloned = rustix::fs::ioctl_ficlone(&file, &source).is_ok();
     let mode = metadata.mode() & 0o7777;
-    let version = if metadata.len() > MAX_HARVESTED_BYTES {
+    let hash = if metadata.len() > disk::MAX_FILE_BYTES {
         if !cloned {
             copy_data(&source, &file, metadata.len())?;
         }
-        None
+        source.rewind()?;
+        let mut hasher = blake3::Hasher::new();
+        io::copy(&mut source, &mut hasher)?;
+        ContentHash(hasher.finalize().to_hex().to_string())
     } else {
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
         source.read_to_end(&mut bytes)?;
         if !cloned {
             file.write_all(&bytes)?;
         }
-        Some(Version {
-            hash: disk::hash(&bytes),
-            mode,
-        })
+        disk::hash(&bytes)
     };
     rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
     let time = |seconds, nanoseconds| Timespec {
@@ -134,13 +196,10 @@ pub(super) fn copy(root: &Path, relative: &Path, destination: &Path) -> io::Resu
     rustix::fs::futimens(&file, &times)?;
     let stamp = Stamp::of(&file.metadata()?);
     let source = Some(Stamp::of(&metadata)).filter(|source| source.is_settled(&stamp));
-    Ok(Some(match version {
-        Some(version) => Staged::File {
-            version,
-            stamp,
-            source,
-        },
-        None => Staged::Large { stamp, source },
+    Ok(Some(Staged::File {
+        version: Version { hash, mode },
+        stamp,
+        source,
     }))
 }
 
@@ -189,27 +248,6 @@ pub(super) fn retarget(target: &Path, link: &Path, real: &Path, copy: &Path) -> 
         }
     }
     target.to_owned()
-}
-
-/// Writes a drafted file as if it had been written when it was drafted: a build that has seen it does not see it as
-/// new with each command.
-pub(super) fn write_at(path: &Path, bytes: &[u8], mode: u32, at: Option<Millis>) -> io::Result<Stamp> {
-    unhide(path)?;
-    let mut file = create(path)?;
-    file.write_all(bytes)?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
-    if let Some(at) = at {
-        let time = Timespec {
-            tv_sec: (at / 1000).cast_signed(),
-            tv_nsec: (at % 1000 * 1_000_000).cast_signed(),
-        };
-        let times = Timestamps {
-            last_access: time,
-            last_modification: time,
-        };
-        rustix::fs::futimens(&file, &times)?;
-    }
-    Ok(Stamp::of(&file.metadata()?))
 }
 
 /// Puts a whiteout: what the layer below has at this path is not there.

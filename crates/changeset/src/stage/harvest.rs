@@ -3,12 +3,13 @@
 use std::{
     collections::BTreeSet,
     fs::Metadata,
-    io::{self, Read},
+    io::{self, Read, Seek},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
 use protocol::{ChangeSet, RuntimeError, SessionId};
+use store::Store;
 use workspace::{
     Breadth, Workspace,
     walk::{self, WalkOptions, WalkedKind},
@@ -17,16 +18,18 @@ use workspace::{
 use super::{Staged, StagedCopy, copy::Stamp};
 use crate::{
     ChangeSets, EditedFile,
+    content::Content,
     disk::{self, FileState},
     editing::Author,
     error::EditError,
     plan,
     record::Version,
+    set,
     transaction::Editing,
 };
 
-/// Larger results of a command are not taken over.
-pub const MAX_HARVESTED_BYTES: u64 = 8 * 1024 * 1024;
+/// Larger results of a command go to the store without being taken into memory.
+const MAX_READ_BYTES: u64 = 8 * 1024 * 1024;
 
 /// What became of a command's changes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,7 +56,7 @@ pub(super) fn harvest(
 ) -> Result<Harvest, RuntimeError> {
     let mut changes: Vec<(PathBuf, Found)> = Vec::new();
     for path in paths(copy)? {
-        match examine(copy, &path) {
+        match examine(sets, copy, &path) {
             Ok(Some(found)) => changes.push((path, found)),
             Ok(None) => {}
             Err(_) => changes.push((
@@ -81,10 +84,17 @@ pub(super) fn join(
     let notes = &mut harvest.notes;
     let outcome = sets.edited(session, Author::Command { line: command }, |editing| {
         for (path, found) in changes {
+            let large = large_size(&found);
             if let Some(reason) = take_over(sets, editing, &path, found)? {
                 notes.push(format!(
                     "not taken over: {} ({reason})",
                     workspace::display_path(&path)
+                ));
+            } else if let Some(size) = large {
+                notes.push(format!(
+                    "{} has {} MiB; it is reviewed as a whole",
+                    workspace::display_path(&path),
+                    size >> 20
                 ));
             }
         }
@@ -95,6 +105,14 @@ pub(super) fn join(
         harvest.files = outcome.files;
     }
     Ok(harvest)
+}
+
+/// Bytes of a content that the review cannot show as lines for its size.
+fn large_size(found: &Found) -> Option<u64> {
+    match found {
+        Found::Content { now, .. } => Some(now.content.size()).filter(|size| *size > MAX_READ_BYTES),
+        Found::Deleted { .. } | Found::NotTaken { .. } => None,
+    }
 }
 
 /// Everything that was put into the copy and everything that is there now, but for what leads to the real workspace.
@@ -111,7 +129,7 @@ fn paths(copy: &StagedCopy) -> Result<BTreeSet<PathBuf>, RuntimeError> {
     Ok(paths)
 }
 
-fn examine(copy: &StagedCopy, path: &Path) -> std::io::Result<Option<Found>> {
+fn examine(sets: &ChangeSets, copy: &StagedCopy, path: &Path) -> std::io::Result<Option<Found>> {
     let staged = copy.staged.get(path);
     let metadata = match copy.root.join(path).symlink_metadata() {
         Ok(metadata) => metadata,
@@ -123,7 +141,6 @@ fn examine(copy: &StagedCopy, path: &Path) -> std::io::Result<Option<Found>> {
         {
             return Ok(match staged {
                 Some(Staged::File { version, .. }) => Some(Found::Deleted { was: version.clone() }),
-                Some(Staged::Large { .. }) => not_taken("the file is too large, its deletion was left out"),
                 Some(Staged::Link { .. }) => not_taken("it is a link, its deletion was left out"),
                 None => None,
             });
@@ -141,33 +158,40 @@ fn examine(copy: &StagedCopy, path: &Path) -> std::io::Result<Option<Found>> {
         return Ok(not_taken("it is not a regular file"));
     }
     let was = match staged {
-        Some(Staged::File { stamp, .. } | Staged::Large { stamp, .. }) if *stamp == Stamp::of(&metadata) => {
+        Some(Staged::File { stamp, .. }) if *stamp == Stamp::of(&metadata) => {
             return Ok(None);
         }
         Some(Staged::File { version, .. }) => Some(version.clone()),
-        Some(Staged::Large { .. }) => return Ok(not_taken("the file is too large")),
         Some(Staged::Link { .. }) => return Ok(not_taken("it replaces a link")),
         None => None,
     };
-    content(&copy.root, path, &metadata, was)
+    content(sets.store(), &copy.root, path, &metadata, was)
 }
 
 /// The content a command left at a path; nothing where it is what was there before.
 pub(super) fn content(
+    store: &Store,
     root: &Path,
     path: &Path,
     metadata: &Metadata,
     was: Option<Version>,
 ) -> io::Result<Option<Found>> {
-    if metadata.len() > MAX_HARVESTED_BYTES {
-        return Ok(not_taken("larger than 8 MiB"));
-    }
-    let Some(file) = disk::open(root, path)? else {
+    let Some(mut file) = disk::open(root, path)? else {
         return Ok(None);
     };
+    let mode = metadata.mode() & 0o7777;
     let mut bytes = Vec::new();
-    file.take(MAX_HARVESTED_BYTES + 1).read_to_end(&mut bytes)?;
-    let now = FileState::new(bytes, metadata.mode() & 0o7777);
+    if metadata.len() <= MAX_READ_BYTES {
+        (&mut file).take(MAX_READ_BYTES + 1).read_to_end(&mut bytes)?;
+    }
+    let is_large = metadata.len() > MAX_READ_BYTES || bytes.len() as u64 > MAX_READ_BYTES;
+    let now = if is_large {
+        file.rewind()?;
+        let (hash, size) = store.put_blob_from(&mut file).map_err(io::Error::other)?;
+        FileState::of(Content::Stored { size }, Version { hash, mode })
+    } else {
+        FileState::new(bytes, mode)
+    };
     if was.as_ref() == Some(&now.version) {
         return Ok(None);
     }
@@ -218,25 +242,30 @@ fn try_take_over(
             "it was changed while the command ran, and the command deleted it",
         )),
         (Found::Content { was: None, now }, None) => {
-            editing.create(&path, &now.bytes, now.version.mode)?;
+            match now.bytes() {
+                Some(bytes) => editing.create(&path, bytes, now.version.mode)?,
+                None => editing.create_stored(&path, now)?,
+            }
             Ok(None)
         }
         (Found::Content { now, .. }, Some(current)) if now.version == current.version => Ok(None),
         (Found::Content { was: Some(was), now }, Some(current)) => {
-            let bytes = if was.hash == current.version.hash {
-                now.bytes
-            } else {
-                let merged = sets
-                    .store()
-                    .blob(&was.hash)
-                    .map_err(|_| String::new())
-                    .and_then(|base| plan::merge_text(&base, &current.bytes, &now.bytes, "by the command"));
-                match merged {
-                    Ok(bytes) => bytes.into(),
-                    Err(_) => return Ok(Some("it was changed while the command ran")),
+            if was.hash == current.version.hash {
+                match now.bytes() {
+                    Some(bytes) => editing.write(&path, Some(&current), bytes, now.version.mode)?,
+                    None => editing.put(&path, Some(&current), now)?,
                 }
-            };
-            editing.write(&path, Some(&current), &bytes, now.version.mode)?;
+                return Ok(None);
+            }
+            let merged = set::stored_content(sets.store(), &was.hash)
+                .map_err(|_| String::new())
+                .and_then(|base| {
+                    plan::merge_contents(&base, &current.content, &now.content, "by the command")
+                });
+            match merged {
+                Ok(bytes) => editing.write(&path, Some(&current), &bytes, now.version.mode)?,
+                Err(_) => return Ok(Some("it was changed while the command ran")),
+            }
             Ok(None)
         }
         (Found::Content { .. }, Some(_)) => Ok(Some("a file of that name was made while the command ran")),

@@ -16,7 +16,7 @@ use workspace::{
 };
 
 use super::{
-    MAX_HARVESTED_BYTES, copy,
+    copy,
     harvest::{Found, Harvest, content, join, not_taken},
     home,
     view::{self, StagedView, changed},
@@ -179,18 +179,15 @@ impl Reader<'_> {
                 if changed(&real) >= self.view.started {
                     return Ok(not_taken("it was changed while the command ran"));
                 }
-                if real.len() > MAX_HARVESTED_BYTES {
-                    return Ok(not_taken("the file is too large"));
-                }
                 self.real_version(path)?
             }
             _ => None,
         };
-        content(&self.upper, path, metadata, was)
+        content(self.sets.store(), &self.upper, path, metadata, was)
     }
 
     fn real_version(&self, path: &Path) -> io::Result<Option<Version>> {
-        match disk::read(self.view.root(), path) {
+        match disk::look(self.view.root(), path) {
             Ok(found) => Ok(found.map(|state| state.version)),
             Err(DiskError::Io(error)) => Err(error),
             Err(error) => Err(io::Error::other(error.to_string())),

@@ -73,9 +73,7 @@ fn leads_to(link: &Path, target: &Path) -> bool {
 
 fn is_as_put(staged: &Staged, at: &Path) -> io::Result<bool> {
     Ok(match staged {
-        Staged::File { stamp, .. } | Staged::Large { stamp, .. } => {
-            Stamp::of(&at.symlink_metadata()?) == *stamp
-        }
+        Staged::File { stamp, .. } => Stamp::of(&at.symlink_metadata()?) == *stamp,
         Staged::Link { target } => leads_to(at, target),
     })
 }
@@ -93,7 +91,7 @@ impl Before {
     pub fn take_copied(&mut self, real: &Path, copy: &Path, path: &Path, kind: WalkedKind) -> Option<Staged> {
         let original = real.join(path);
         let fresh = match (self.staged.get(path)?, kind) {
-            (Staged::File { source, .. } | Staged::Large { source, .. }, WalkedKind::File) => {
+            (Staged::File { source, .. }, WalkedKind::File) => {
                 source.is_some() && *source == original.symlink_metadata().ok().map(|found| Stamp::of(&found))
             }
             (Staged::Link { target }, WalkedKind::Link) => {

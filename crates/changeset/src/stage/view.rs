@@ -163,14 +163,13 @@ pub(super) fn prepare(sets: &ChangeSets, session: &SessionId) -> Result<StagedVi
                 }
                 view.deleted.insert(path.clone());
             }
-            OverlayEntry::Content { bytes, mode } => {
-                let at = changed_at.get(path).copied();
-                let stamp = copy::write_at(&upper.join(path), bytes, *mode, at).map_err(failed(path))?;
-                let version = Version {
-                    hash: crate::hash(bytes),
-                    mode: *mode,
+            OverlayEntry::Content { .. } | OverlayEntry::Stored { .. } => {
+                let Some(content) = copy::Drafted::of(entry) else {
+                    continue;
                 };
-                view.staged.insert(path.clone(), (version, stamp));
+                let at = changed_at.get(path).copied();
+                let stamp = copy::write(&upper.join(path), &content, at).map_err(failed(path))?;
+                view.staged.insert(path.clone(), (content.version(), stamp));
             }
         }
     }

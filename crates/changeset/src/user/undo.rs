@@ -123,11 +123,11 @@ impl ChangeSets {
         let mut writes = Vec::with_capacity(restorable.files.len());
         for file in &restorable.files {
             self.must_be(&file.path, Wanted::Absent)?;
-            let bytes = self.content(state, &file.version.hash)?;
+            let content = self.content(state, &file.version.hash)?;
             writes.push(Write {
                 path: file.path.clone(),
                 before: None,
-                after: Some(FileState::new(bytes, file.version.mode)),
+                after: Some(FileState::of(content, file.version.clone())),
             });
         }
         for link in &restorable.links {

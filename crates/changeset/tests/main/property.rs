@@ -208,6 +208,9 @@ impl World {
                 OverlayEntry::Content { bytes, mode } => {
                     expected.insert(path, (mode, bytes.to_vec()));
                 }
+                OverlayEntry::Stored { file, mode, .. } => {
+                    expected.insert(path, (mode, std::fs::read(file).unwrap()));
+                }
                 OverlayEntry::Deleted => {
                     expected.remove(&path);
                 }
@@ -303,6 +306,7 @@ impl World {
         let overlay = self.place.sets().overlay(&self.place.session).unwrap();
         let bytes = match overlay.get(path.as_ref()) {
             Some(OverlayEntry::Content { bytes, .. }) => bytes.to_vec(),
+            Some(OverlayEntry::Stored { file, .. }) => std::fs::read(file).unwrap(),
             Some(OverlayEntry::Deleted) => return,
             None => match std::fs::read(self.place.root().join(path)) {
                 Ok(bytes) => bytes,

@@ -232,3 +232,89 @@ fn a_folder_named_build_is_reviewed_and_rules_of_the_draft_do_not_count() {
     let expected = ["build/config.txt", "src/c.txt"].map(|path| (path.to_owned(), ChangeType::Modify));
     assert_eq!(changes(&harvest), expected);
 }
+
+/// Content of a size with something at both ends, and a hole between.
+fn large_file(path: &Path, size: u64, mark: &[u8]) {
+    use std::os::unix::fs::FileExt;
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let file = fs::File::create(path).unwrap();
+    file.set_len(size).unwrap();
+    file.write_all_at(mark, 0).unwrap();
+    file.write_all_at(mark, size - mark.len() as u64).unwrap();
+}
+
+/// What is too large for memory and for lines is proposed whole, seen by the next command, accepted byte for byte, and
+/// taken back.
+#[test]
+fn large_results_of_a_command_are_kept_whole() {
+    let place = project();
+    let (nine, more) = (9 << 20, changeset::MAX_FILE_BYTES + 3);
+    large_file(&place.root().join("model.bin"), more, b"old");
+    place.put("gone.txt", "gone\n");
+    let before = place.tree();
+    let first = view(&place);
+    let layer = Layer::of(&first);
+    large_file(&layer.0.join("nine.bin"), nine, b"nine");
+    large_file(&layer.0.join("out/huge.bin"), more + 5, b"huge");
+    large_file(&layer.0.join("model.bin"), more, b"new");
+    let found = harvest(&place, &first);
+    assert_eq!(
+        changes(&found),
+        [
+            ("model.bin", ChangeType::Modify),
+            ("nine.bin", ChangeType::Create),
+            ("out/huge.bin", ChangeType::Create),
+        ]
+        .map(|(path, kind)| (path.to_owned(), kind))
+    );
+    let mut notes = found.notes.clone();
+    notes.sort();
+    assert_eq!(
+        notes,
+        [
+            "model.bin has 64 MiB; it is reviewed as a whole",
+            "nine.bin has 9 MiB; it is reviewed as a whole",
+            "out/huge.bin has 64 MiB; it is reviewed as a whole",
+        ]
+    );
+    let set = found.change_set.unwrap();
+    assert!(set.files.iter().all(|file| file.binary && file.hunks.is_empty()));
+    assert_eq!(place.tree(), before);
+
+    let next = view(&place);
+    let staged = |path: &str| fs::read(next.upper().join(path)).unwrap();
+    let (nine, huge, model) = (staged("nine.bin"), staged("out/huge.bin"), staged("model.bin"));
+    assert_eq!(
+        (&nine[..4], &huge[..4], &model[..3]),
+        (&b"nine"[..], &b"huge"[..], &b"new"[..])
+    );
+    assert!(nine.ends_with(b"nine") && huge.ends_with(b"huge") && model.ends_with(b"new"));
+    assert_eq!((huge.len() as u64, model.len() as u64), (more + 5, more));
+    assert_eq!(harvest(&place, &next), Harvest::default());
+
+    place.accept_all().unwrap();
+    assert_eq!(place.get("nine.bin"), nine);
+    assert_eq!(place.get("out/huge.bin"), huge);
+    assert_eq!(place.get("model.bin"), model);
+    place.sets().undo(None).unwrap();
+    assert_eq!(place.tree(), before);
+}
+
+/// Somebody else writes the large file that a command changed: both are kept, nothing is overwritten.
+#[test]
+fn a_large_file_that_both_sides_changed_is_a_conflict() {
+    let place = project();
+    let size = changeset::MAX_FILE_BYTES + 1;
+    large_file(&place.root().join("model.bin"), size, b"old");
+    let before = place.tree();
+    let view = view(&place);
+    large_file(&view.upper().join("model.bin"), size, b"new");
+    assert_eq!(changes(&harvest(&place, &view)).len(), 1);
+    assert_eq!(place.tree(), before);
+    let set = place.propose();
+    large_file(&place.root().join("model.bin"), size, b"mine");
+    let mine = place.tree();
+    let error = place.sets().accept(&set.id, &Selection::All).unwrap_err();
+    assert!(error.to_string().contains("too large to be merged"), "{error}");
+    assert_eq!(place.tree(), mine);
+}

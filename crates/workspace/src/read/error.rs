@@ -138,7 +138,9 @@ pub(crate) fn similar_names(path: &WorkspacePath, overlay: &Overlay) -> Vec<Stri
         };
         let is_file = parent.join(&first) == *below;
         match entry {
-            OverlayEntry::Content { .. } if !names.contains(&first) => names.push(first),
+            OverlayEntry::Content { .. } | OverlayEntry::Stored { .. } if !names.contains(&first) => {
+                names.push(first)
+            }
             OverlayEntry::Deleted if is_file => names.retain(|name| *name != first),
             _ => {}
         }

@@ -56,7 +56,7 @@ pub enum FileContent {
 /// # Errors
 /// Folders, missing files and whatever is no regular file.
 pub fn whole_or_ends(path: &WorkspacePath) -> Result<FileForEditor, ReadError> {
-    let Opened::Disk { mut file, mode, .. } = open(path, &Overlay::default())? else {
+    let Opened::File { mut file, mode, .. } = open(path, &Overlay::default())? else {
         return Err(ReadError::Moved { path: path.display() });
     };
     let failed = |reason| ReadError::io(path, reason);
