@@ -1,8 +1,8 @@
 /** Brings the window to life: the connection, the runtime that features reach, and which workspace is shown. */
 import type { EventEnvelope, Methods } from "../protocol";
-import { composerStore, emptyComposer, readDraft } from "../features/composer";
+import { type Draft, composerStore, emptyComposer, readDraft, restoreDrafts } from "../features/composer";
 import { changesStore } from "../features/changes";
-import { closeCode, lookAtAll, openCode } from "../features/code";
+import { closeCode, keepAll, lookAtAll, openCode } from "../features/code";
 import { closeTree, openTree, refreshTree } from "../features/file-tree";
 import { showError, toast } from "../features/notifications";
 import { loadProviders, providersStore } from "../features/providers";
@@ -100,16 +100,20 @@ function contextOfAddress(): string | null {
 /** Makes a context the one this window shows. All domain stores start anew. */
 async function enter(context: string): Promise<void> {
   const number = ++entered;
+  keepAll();
   await write();
-  dropPending();
+  if (number !== entered) return;
+  // The same workspace again, after a host or engine was lost: what this window holds is newer than what was kept.
+  const again = context === workspaceStore.getState().context;
+  if (!again) dropPending();
   subscription = null;
   loading = "loading";
   early = [];
   forgetAll();
   closeTree();
   closeCode();
-  sessionsStore.setState(emptySessions);
-  composerStore.setState(emptyComposer);
+  sessionsStore.setState(({ selected }) => ({ ...emptySessions, selected: again ? selected : null }));
+  composerStore.setState(again ? { restored: false } : emptyComposer);
   const known = workspaceStore.getState().contexts.find((entry) => entry.context === context);
   workspaceStore.setState({
     context,
@@ -123,7 +127,7 @@ async function enter(context: string): Promise<void> {
   });
   history.replaceState(null, "", `#c/${context}`);
   try {
-    await load(context, () => number === entered);
+    await load(context, again ? "window" : "engine", () => number === entered);
   } catch (thrown) {
     if (number !== entered) return;
     loading = "failed";
@@ -132,7 +136,8 @@ async function enter(context: string): Promise<void> {
   }
 }
 
-async function load(context: string, current: () => boolean): Promise<void> {
+/** `newest` says who has the newer drafts. */
+async function load(context: string, newest: "window" | "engine", current: () => boolean): Promise<void> {
   const ask = <M extends keyof Methods>(method: M, params: Methods[M]["params"]) =>
     socket.request(method, params, context) as Promise<Methods[M]["result"]>;
   const hello = await ask("engine/hello", {});
@@ -151,10 +156,12 @@ async function load(context: string, current: () => boolean): Promise<void> {
   // What draws the window comes first; each of these shows itself when it is there.
   const restored = restore();
   await Promise.all([refreshSessions(), loadPreferences(), restored]);
-  const session = await restored;
+  const { session, drafts } = await restored;
   if (!current()) return;
   const exists = sessionsStore.getState().sessions.some((entry) => entry.id === session);
   await openSession(exists ? session : null);
+  if (!current()) return;
+  restoreDrafts(drafts, newest);
   void loadProviders();
   void refreshGit();
   const { changeSets } = await ask("changes/list", { sessionId: null });
@@ -165,21 +172,28 @@ async function load(context: string, current: () => boolean): Promise<void> {
   loading = "loaded";
 }
 
-/** What was kept: layout, drafts, choices. Gives the session that was shown. */
-async function restore(): Promise<string | null> {
+interface Restored {
+  /** The session that was shown. */
+  session: string | null;
+  drafts: Readonly<Record<string, Draft>>;
+}
+
+/** What was kept: layout and choices are put back, the rest is given. */
+async function restore(): Promise<Restored> {
   let entries: Awaited<ReturnType<typeof kept>>;
   try {
     entries = await kept("");
   } catch (thrown) {
     // The window works without what it remembers; what it cannot remember it must not hide.
-    showError(asShownError(thrown));
-    return null;
+    const error = asShownError(thrown);
+    // A lost connection has its banner, and everything is loaded anew when it is back.
+    if (error.code !== "connection.lost") showError(error);
+    return { session: null, drafts: {} };
   }
   shellStore.setState(readShell(entries.get("layout"), window.innerWidth));
   const drafts = [...entries]
     .filter(([key]) => key.startsWith("draft/"))
     .map(([key, value]) => [key.slice("draft/".length), readDraft(value)] as const);
-  composerStore.setState({ drafts: Object.fromEntries(drafts) });
   const chosen = entries.get("model");
   if (typeof chosen === "object" && chosen !== null && !Array.isArray(chosen) && typeof chosen["provider"] === "string") {
     const model = chosen["model"];
@@ -188,7 +202,7 @@ async function restore(): Promise<string | null> {
   openCode(entries);
   void openTree(entries.get("tree"));
   const session = entries.get("session");
-  return typeof session === "string" ? session : null;
+  return { session: typeof session === "string" ? session : null, drafts: Object.fromEntries(drafts) };
 }
 
 function receive(frame: Exclude<Frame, { kind: "reply" }>): void {

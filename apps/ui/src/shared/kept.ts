@@ -18,8 +18,16 @@ export function keep(key: string, value: JsonValue): void {
   timer ??= setTimeout(() => void write(), GATHER_MS);
 }
 
-/** Writes what waits now: before the window closes. */
-export async function write(): Promise<void> {
+/** The write that is under way. */
+let writing: Promise<void> = Promise.resolve();
+
+/** Writes what waits now: before the window closes. Done when an earlier write is done, too. */
+export function write(): Promise<void> {
+  writing = writing.then(writeNow);
+  return writing;
+}
+
+async function writeNow(): Promise<void> {
   if (timer !== null) clearTimeout(timer);
   timer = null;
   const entries = [...pending];

@@ -6,6 +6,7 @@ import { run } from "../../shared/commands";
 import { count } from "../../shared/format";
 import { useStore } from "../../shared/store";
 import { Button, Menu, StateGlyph, type GlyphState } from "../../shared/ui";
+import { shellStore } from "../shell";
 import { ALL, accept, reject } from "./commands";
 import { DiffHunks } from "./DiffHunks";
 import { changesStore, isOpen, newestOpen, statusWords } from "./store";
@@ -18,8 +19,9 @@ export function ChangeCard({ id, title }: { id: string; title: string }) {
   const set = useStore(changesStore, (state) => state.sets[id]);
   // Buttons stay as they are meanwhile: a second press is ignored, and nothing flickers or loses the focus.
   const deciding = useStore(changesStore, (state) => state.deciding.includes(id));
-  // One primary at a time: the newest set that waits.
+  // One primary at a time: the newest set that waits, unless its review is open and has its own.
   const newest = useStore(changesStore, (state) => newestOpen(state.sets, null)?.id === id);
+  const reviewing = useStore(shellStore, (state) => state.preset === "review");
   if (!set) {
     return (
       <section className={styles.card} aria-label="Changes">
@@ -54,7 +56,7 @@ export function ChangeCard({ id, title }: { id: string; title: string }) {
       </div>
       {decidable && (
         <div className={styles.foot}>
-          <Button look={newest ? "primary" : "outlined"} commandId="changes.review" onClick={() => run("code.openReview", { changeSetId: id })}>
+          <Button look={newest && !reviewing ? "primary" : "outlined"} commandId="changes.review" onClick={() => run("code.openReview", { changeSetId: id })}>
             Review
           </Button>
           <Button onClick={() => void accept({ id, selection: ALL })}>

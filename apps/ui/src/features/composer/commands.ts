@@ -41,8 +41,36 @@ export function isRunning(session: string | null): boolean {
   return session in sessionsStore.getState().runs || (known ? isActive(known.state) : false);
 }
 
+/**
+ * Puts back what was kept, once the session to show is known. What was typed before that belongs to it; a window that
+ * shows its workspace again has the newer drafts itself.
+ */
+export function restoreDrafts(kept: Readonly<Record<string, Draft>>, newest: "window" | "engine"): void {
+  composerStore.setState(({ drafts: own }) => {
+    if (newest === "window") return { drafts: { ...kept, ...own }, restored: true };
+    const shown = selected() ?? NEW;
+    const early = own[NEW]?.text ?? "";
+    if (early === "") return { drafts: { ...kept, ...own, ...(kept[NEW] ? { [NEW]: kept[NEW] } : {}) }, restored: true };
+    const before = kept[shown] ?? freshDraft;
+    const text = before.text === "" ? early : `${before.text}\n${early}`;
+    return { drafts: { ...kept, [shown]: { ...before, text, caret: text.length } }, restored: true };
+  });
+}
+
+function untilRestored(): Promise<void> {
+  if (composerStore.getState().restored) return Promise.resolve();
+  return new Promise((done) => {
+    const stopListening = composerStore.subscribe(({ restored }) => {
+      if (!restored) return;
+      stopListening();
+      done();
+    });
+  });
+}
+
 /** Enter: sends, or queues while a turn is running. */
 export async function submit(): Promise<void> {
+  await untilRestored();
   const session = selected();
   const draft = draftOf(composerStore.getState(), session);
   const text = draft.text.trim();

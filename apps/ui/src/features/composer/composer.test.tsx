@@ -5,8 +5,8 @@ import { testRuntime } from "../../test/runtime";
 import { providersStore } from "../providers";
 import { emptySessions, sessionsStore } from "../sessions";
 import { workspaceStore } from "../workspace";
-import { turnEnded } from "./commands";
-import { composerStore, draftOf, emptyComposer, readDraft } from "./store";
+import { restoreDrafts, turnEnded } from "./commands";
+import { NEW, composerStore, draftOf, emptyComposer, freshDraft, readDraft } from "./store";
 import { mentionAt } from "./Mentions";
 import { Composer } from "./View";
 
@@ -14,7 +14,7 @@ const session = { id: "ses_1", title: "t", createdAt: 1, updatedAt: 1, state: "i
 const run = { turnId: "trn_1", mode: "agent" as const, provider: "p", model: "m", startedAt: 1 };
 
 beforeEach(() => {
-  composerStore.setState(emptyComposer);
+  composerStore.setState({ ...emptyComposer, restored: true });
   sessionsStore.setState({ ...emptySessions, sessions: [session], selected: "ses_1" });
   workspaceStore.setState({ connection: { kind: "open" }, engine: "ready", context: "ctx" });
   providersStore.setState({ providers: [], loaded: false, chosen: null });
@@ -110,4 +110,26 @@ test("why nothing can be sent is said in the box's place", () => {
   setUp();
   workspaceStore.setState({ connection: { kind: "waiting", attempt: 3, retryAt: 0 } });
   return waitFor(() => expect(screen.getByPlaceholderText("Reconnecting… attempt 3")).toBeTruthy());
+});
+
+test("what is typed and sent while the window still loads is neither lost nor put under an older text", async () => {
+  composerStore.setState(emptyComposer);
+  sessionsStore.setState({ selected: null });
+  const { box, sent } = setUp();
+  await userEvent.type(box, "early{Enter}");
+  expect(sent()).toEqual([]);
+  sessionsStore.setState({ selected: "ses_1" });
+  restoreDrafts({ ses_1: { ...freshDraft, mode: "ask" }, [NEW]: freshDraft }, "engine");
+  await waitFor(() => expect(sent()).toHaveLength(1));
+  expect(sent()[0]).toMatchObject({ sessionId: "ses_1", text: "early", mode: "ask" });
+  expect(draftOf(composerStore.getState(), null).text).toBe("");
+});
+
+test("a window that finds its workspace again keeps its own newer drafts", () => {
+  const { box } = setUp();
+  fireEvent.change(box, { target: { value: "typed while nothing answered" } });
+  composerStore.setState({ restored: false });
+  restoreDrafts({ ses_1: { ...freshDraft, text: "older" }, ses_2: { ...freshDraft, text: "other" } }, "window");
+  expect(draftOf(composerStore.getState(), "ses_1").text).toBe("typed while nothing answered");
+  expect(draftOf(composerStore.getState(), "ses_2").text).toBe("other");
 });

@@ -1,3 +1,3 @@
 export { type Draft, NEW, composerStore, draftOf, emptyComposer, readDraft } from "./store";
-export { type TurnEnd, declareComposerCommands, insert, isRunning, stop, turnEnded } from "./commands";
+export { type TurnEnd, declareComposerCommands, insert, isRunning, restoreDrafts, stop, turnEnded } from "./commands";
 export { Composer } from "./View";

@@ -23,11 +23,13 @@ export interface ComposerState {
   /** Sent texts, newest last, for ↑ in an empty box. */
   sent: readonly string[];
   sending: boolean;
+  /** False until what was kept is back and the session that is shown is known: nothing can be sent before. */
+  restored: boolean;
 }
 
 export const NEW = "new";
 export const freshDraft: Draft = { text: "", caret: 0, mode: "agent", queue: [], paused: null };
-export const emptyComposer: ComposerState = { drafts: {}, sent: [], sending: false };
+export const emptyComposer: ComposerState = { drafts: {}, sent: [], sending: false, restored: false };
 
 export const composerStore = createStore<ComposerState>(() => emptyComposer);
 

@@ -43,6 +43,8 @@ function PaletteBody({ query, input }: { query: string; input: React.RefObject<H
   const entries = mode === "commands" ? commandEntries(words) : asked.entries;
   const current = Math.min(at, Math.max(0, entries.length - 1));
   const list = useRef<HTMLDivElement>(null);
+  /** The words for which Enter was pressed before their answer was there. */
+  const wanted = useRef<string | null>(null);
 
   useEffect(() => {
     list.current?.querySelector(`[data-at="${current}"]`)?.scrollIntoView({ block: "nearest" });
@@ -54,10 +56,17 @@ function PaletteBody({ query, input }: { query: string; input: React.RefObject<H
     // The dialog gives the focus back first; the command may want it elsewhere.
     requestAnimationFrame(() => entry.run());
   };
+  // What stands in the list belongs to other letters until the answer to these comes.
+  useEffect(() => {
+    if (wanted.current !== query || asked.searching) return;
+    wanted.current = null;
+    choose(entries[0]);
+  });
   const key = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "ArrowDown") setAt(Math.min(entries.length - 1, current + 1));
     else if (event.key === "ArrowUp") setAt(Math.max(0, current - 1));
+    else if (event.key === "Enter" && asked.searching) wanted.current = query;
     else if (event.key === "Enter") choose(entries[current]);
     else return;
     event.preventDefault();

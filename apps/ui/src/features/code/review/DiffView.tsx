@@ -67,6 +67,8 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
           renderGutterMenu: false,
           renderOverviewRuler: false,
           stickyScroll: { enabled: false },
+          // Grey boxes on every word like the one at the caret would be read as part of the difference.
+          occurrencesHighlight: "off",
           ignoreTrimWhitespace: false,
         });
         keys = giveKeysToWindow(element);
