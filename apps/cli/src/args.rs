@@ -254,6 +254,11 @@ pub enum ProvidersVerb {
         #[arg(long)]
         json: bool,
     },
+    /// How each has been doing in the last two days, and what it cost today
+    Health {
+        #[arg(long)]
+        json: bool,
+    },
     /// Try out streaming, tool calls, edits and how much is really read; a paid provider charges a few cents
     Check {
         /// Default: the default provider and every server found on this machine

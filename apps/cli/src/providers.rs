@@ -6,13 +6,16 @@ use engine::{
     Environment,
     providers::{self, Report, Verdict},
 };
-use protocol::{RuntimeError, request::ProviderSummary};
+use protocol::{
+    RuntimeError,
+    request::{HealthState, ProviderSummary, ProvidersHealthResult},
+};
 use store::DataHome;
 
 use crate::{
     args::{Providers, ProvidersVerb},
     exit::Exit,
-    output,
+    output, show,
 };
 
 /// No key is longer. In bytes.
@@ -27,6 +30,14 @@ pub async fn run(arguments: Providers) -> Result<Exit, RuntimeError> {
             match json {
                 true => list.providers.iter().for_each(output::json),
                 false => list.providers.iter().for_each(show),
+            }
+            Ok(Exit::Done)
+        }
+        ProvidersVerb::Health { json } => {
+            let health = providers::health(&home, &environment)?;
+            match json {
+                true => output::json(&health),
+                false => show_health(&health),
             }
             Ok(Exit::Done)
         }
@@ -68,6 +79,44 @@ fn show(provider: &ProviderSummary) {
     if let Some(problem) = &provider.problem {
         output::line(format!("    {problem}"));
     }
+}
+
+fn show_health(health: &ProvidersHealthResult) {
+    for provider in &health.providers {
+        let mark = match provider.state {
+            HealthState::Working => "✓",
+            HealthState::Untried => "·",
+            HealthState::Limited => "!",
+            HealthState::Failing | HealthState::Unusable => "✕",
+        };
+        output::line(format!("{mark} {}  {}", provider.id, provider.summary));
+        let mut figures = Vec::new();
+        if let Some(millis) = provider.first_byte_ms {
+            figures.push(format!("first byte after {millis} ms"));
+        }
+        if provider.streams_broken > 0 {
+            let all = provider.streams_whole + provider.streams_broken;
+            figures.push(format!("{} of {all} answers broke off", provider.streams_broken));
+        }
+        if provider.calls_unreadable > 0 {
+            let all = provider.calls_readable + provider.calls_unreadable;
+            figures.push(format!(
+                "{} of {all} tool calls unreadable",
+                provider.calls_unreadable
+            ));
+        }
+        if !provider.unknown_models.is_empty() {
+            figures.push(format!("has no {}", provider.unknown_models.join(", ")));
+        }
+        if let Some(spent) = show::spending(&provider.today) {
+            figures.push(format!("{spent} today"));
+        }
+        if !figures.is_empty() {
+            output::line(format!("    {}", figures.join(" · ")));
+        }
+    }
+    let today = show::spending(&health.today).unwrap_or_else(|| "nothing".to_owned());
+    output::line(format!("Today (UTC): {today}."));
 }
 
 fn show_report(report: &Report) {

@@ -2,7 +2,7 @@
 
 use protocol::{
     ChangeSet, ChangeSetFile, ChangeType, EventBody, EventEnvelope, FileStatus, ItemDelta, ItemId, ItemKind,
-    ItemStatus, TimelineItem, request::SessionSummary,
+    ItemStatus, Spending, TimelineItem, request::SessionSummary,
 };
 
 use crate::output;
@@ -131,10 +131,27 @@ fn last_lines(text: &str, count: usize) -> Vec<&str> {
 
 pub fn session_line(session: &SessionSummary) -> String {
     let interrupted = if session.interrupted { "  interrupted" } else { "" };
+    let spent = spending(&session.spent).map_or_else(String::new, |spent| format!("  ({spent})"));
     format!(
-        "{}  {}  {}{interrupted}",
+        "{}  {}  {}{interrupted}{spent}",
         session.id, session.state, session.title
     )
+}
+
+/// "1200 tokens, $0.0150"; nothing where nothing was spent.
+pub fn spending(spent: &Spending) -> Option<String> {
+    if spent.tokens == 0 {
+        return None;
+    }
+    let tokens = format!("{} tokens", spent.tokens);
+    Some(match (spent.dollars > 0.0, spent.unpriced) {
+        (true, 0) => format!("{tokens}, ${:.4}", spent.dollars),
+        (true, unpriced) => format!(
+            "{tokens}, ${:.4} and {unpriced} requests of unknown price",
+            spent.dollars
+        ),
+        (false, _) => tokens,
+    })
 }
 
 pub fn change_set_line(set: &ChangeSet) -> String {

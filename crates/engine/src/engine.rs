@@ -12,13 +12,14 @@ use changeset::ChangeSets;
 use protocol::{ErrorCode, EventBody, Millis, RuntimeError, SessionId, request::Request};
 use serde_json::Value;
 use store::{
-    DataHome, Durability, Redactor, Store,
+    DataHome, Durability, Store,
     log::{Log, LogEvent},
 };
 use tokio::task::JoinSet;
 use workspace::{Breadth, Workspace};
 
 use crate::{
+    calibration::Calibrations,
     events::{EventSink, Subscription},
     isolation::Isolation,
     models::Models,
@@ -27,6 +28,7 @@ use crate::{
     requests,
     rooms::Rooms,
     session::{Session, recovery},
+    spending::DaySum,
 };
 
 /// The environment variables the process started with; read once, never written.
@@ -92,7 +94,7 @@ impl Engine {
         let models = Models::open(config.home.clone(), config.environment.clone())?;
         let workspace = Workspace::open(&config.workspace, config.breadth)?;
         let (store, mut recovered) = Store::open(&config.home, workspace.root(), config.lock_wait)?;
-        let redactor = Redactor::new(models.secrets());
+        let redactor = models.redactor();
         let log = Log::new(&config.home, redactor.clone());
         let sink = EventSink::new(store.clone(), redactor, log, now);
         let (changes, mended) = ChangeSets::open(store.clone(), workspace.clone())?;
@@ -126,6 +128,8 @@ impl Engine {
             changes,
             isolation: Isolation::default(),
             models,
+            day_sum: DaySum::new(config.home.ledger()),
+            calibrations: Calibrations::default(),
             home: config.home,
             environment: config.environment,
             paths: Arc::default(),

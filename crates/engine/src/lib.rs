@@ -3,11 +3,13 @@
 //! Owns when things happen. It must not know how a file is written (changeset), a process started (process), a
 //! model reached (provider) or an event stored (store), and knows nothing of windows, hosts or islands.
 
+mod calibration;
 mod context;
 pub mod demo;
 pub mod doctor;
 mod engine;
 mod events;
+mod health;
 mod isolation;
 pub mod listen;
 mod models;

@@ -3,23 +3,23 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
 use protocol::{
     ErrorCode, RuntimeError,
-    request::{ProviderSummary, ProvidersListResult},
+    request::{ProviderSummary, ProvidersHealthResult, ProvidersListResult},
 };
 use provider::{
     Gateway, Origin, ProviderConfig, ProviderError, ProviderErrorKind, ProviderSettings, presets,
 };
 use store::{
-    DataHome,
+    DataHome, Redactor,
     credentials::{Credentials, Keyring, PASSPHRASE_VARIABLE},
 };
 
-use crate::Environment;
+use crate::{Environment, health};
 
 /// The provider and model a turn uses.
 pub struct Chosen {
@@ -33,6 +33,8 @@ pub struct Models {
     home: DataHome,
     environment: Environment,
     loaded: Mutex<Loaded>,
+    /// Learns every key that is read.
+    redactor: Redactor,
 }
 
 struct Loaded {
@@ -113,8 +115,8 @@ impl Models {
     pub fn open(home: DataHome, environment: Environment) -> Result<Self, RuntimeError> {
         let settings = read(&home)?;
         let keys = Keys::read(&home, &environment, &settings.providers);
-        let gateway = Gateway::new(configs(&settings.providers, &environment, &keys));
-        Ok(Self {
+        let gateway = gateway(&home, configs(&settings.providers, &environment, &keys));
+        let models = Self {
             home,
             environment,
             loaded: Mutex::new(Loaded {
@@ -122,12 +124,41 @@ impl Models {
                 keys,
                 gateway,
             }),
-        })
+            redactor: Redactor::default(),
+        };
+        models.redactor.learn(models.secrets());
+        Ok(models)
+    }
+
+    /// Knows all keys, those that are stored later too.
+    pub fn redactor(&self) -> Redactor {
+        self.redactor.clone()
+    }
+
+    /// Reads keys that were stored since the last look, so that they are redacted before they are used or printed.
+    pub fn look_for_keys(&self) -> Result<(), RuntimeError> {
+        let written = credentials(&self.home, &self.environment).written();
+        match self.loaded().keys.written == written {
+            true => Ok(()),
+            false => self.refreshed().map(drop),
+        }
+    }
+
+    /// How each provider that can be used or has been tried has been doing.
+    pub fn health(&self) -> Result<ProvidersHealthResult, RuntimeError> {
+        let providers = self.list()?.providers;
+        let keys_written = self.loaded().keys.written;
+        Ok(health::of(
+            &self.home.ledger(),
+            &providers,
+            keys_written,
+            SystemTime::now(),
+        ))
     }
 
     /// Values that must never be shown or stored: the keys of the providers, and whatever the environment holds
     /// under a name that says it is a secret, because a provider that is added later may use it.
-    pub fn secrets(&self) -> Vec<String> {
+    fn secrets(&self) -> Vec<String> {
         let (settings, keys) = {
             let loaded = self.loaded();
             (loaded.settings.providers.clone(), loaded.keys.clone())
@@ -158,6 +189,11 @@ impl Models {
 
     pub fn gateway(&self) -> Gateway {
         self.loaded().gateway.clone()
+    }
+
+    /// Asks the provider about a model that nobody knows enough of.
+    pub async fn learn_of(&self, provider: &str, model: &str) {
+        self.gateway().learn_of(provider, model).await;
     }
 
     /// The provider and model of a turn, with everything checked that can be known before the first request.
@@ -248,22 +284,38 @@ impl Models {
         let written = credentials(&self.home, &self.environment).written();
         let mut loaded = self.loaded();
         let keys_changed = loaded.keys.written != written;
+        let changed = keys_changed || loaded.settings.providers != settings.providers;
         if keys_changed || loaded.settings.providers != settings.providers {
             loaded.keys = Keys::read(&self.home, &self.environment, &settings.providers);
         }
         // A gateway has open connections and slots, so it is replaced only when it has to be.
         if keys_changed || loaded.settings != settings {
             if keys_changed || loaded.settings.providers != settings.providers {
-                loaded.gateway = Gateway::new(configs(&settings.providers, &self.environment, &loaded.keys));
+                let configs = configs(&settings.providers, &self.environment, &loaded.keys);
+                loaded.gateway = gateway(&self.home, configs);
             }
             loaded.settings = settings.clone();
         }
-        Ok((settings, loaded.gateway.clone()))
+        let gateway = loaded.gateway.clone();
+        drop(loaded);
+        if changed {
+            self.redactor.learn(self.secrets());
+        }
+        Ok((settings, gateway))
     }
 
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What becomes of its requests is written down for [`Models::health`] and the day's cost. Where that cannot be
+/// written, as on a full disk, the figures are short of it; the work goes on.
+fn gateway(home: &DataHome, configs: Vec<ProviderConfig>) -> Gateway {
+    let ledger = home.ledger();
+    Gateway::new(configs).observed_by(Arc::new(move |outcome| {
+        let _ = ledger.append(outcome.at, outcome);
+    }))
 }
 
 fn configs(settings: &ProviderSettings, environment: &Environment, keys: &Keys) -> Vec<ProviderConfig> {

@@ -1,7 +1,12 @@
 //! Providers as a person sees to them from the command line: which there are, whether they work, and their keys.
 //! Needs no workspace.
 
-use protocol::{ErrorCode, RuntimeError, request::ProvidersListResult};
+use std::time::Duration;
+
+use protocol::{
+    ErrorCode, RuntimeError,
+    request::{ProvidersHealthResult, ProvidersListResult},
+};
 pub use provider::check::{Finding, Report, Verdict};
 use provider::{check::Depth, presets};
 use store::{
@@ -15,24 +20,39 @@ use crate::{
     models::{Models, credentials, provider_settings},
 };
 
+/// How long a server on this machine is waited for.
+const LOCAL_WAIT: Duration = Duration::from_secs(2);
+
 /// Every provider, ready or not, and the models of the servers that were found running on this machine.
 pub async fn list(home: &DataHome, environment: &Environment) -> Result<ProvidersListResult, RuntimeError> {
-    let models = Models::open(home.clone(), environment.clone())?;
+    list_of(&Models::open(home.clone(), environment.clone())?).await
+}
+
+/// The same of an engine that runs.
+pub(crate) async fn list_of(models: &Models) -> Result<ProvidersListResult, RuntimeError> {
     let mut list = models.list()?;
     let gateway = models.gateway();
-    for provider in &mut list.providers {
-        if !presets::local_servers().contains(&provider.id.as_str()) {
-            continue;
-        }
-        match gateway.list_models(&provider.id).await {
-            Ok(found) => provider.models = found.into_iter().map(|model| model.id).collect(),
-            Err(_) => {
+    let local = list
+        .providers
+        .iter_mut()
+        .filter(|provider| presets::local_servers().contains(&provider.id.as_str()));
+    let asked = local.map(async |provider| {
+        let found = tokio::time::timeout(LOCAL_WAIT, gateway.list_models(&provider.id)).await;
+        match found {
+            Ok(Ok(found)) => provider.models = found.into_iter().map(|model| model.id).collect(),
+            Ok(Err(_)) | Err(_) => {
                 provider.ready = false;
                 provider.problem = Some(format!("Nothing answers at {}.", provider.base_url));
             }
         }
-    }
+    });
+    futures_util::future::join_all(asked).await;
     Ok(list)
+}
+
+/// How each provider that can be used or has been tried has been doing, in all of the user's workspaces.
+pub fn health(home: &DataHome, environment: &Environment) -> Result<ProvidersHealthResult, RuntimeError> {
+    Models::open(home.clone(), environment.clone())?.health()
 }
 
 /// Tries a provider out. Without an id: the default one and every server found on this machine.

@@ -8,7 +8,10 @@ use protocol::{RuntimeError, Usage};
 use store::{DataHome, Store, log::LogEvent};
 use workspace::Workspace;
 
-use crate::{events::EventSink, isolation::Isolation, models::Models, paths::PathCache};
+use crate::{
+    calibration::Calibrations, events::EventSink, isolation::Isolation, models::Models, paths::PathCache,
+    spending::DaySum,
+};
 
 /// The most tokens an answer may have, whatever its model could give: room for a whole file, and no more to pay for
 /// than that when a model runs on.
@@ -27,6 +30,8 @@ pub struct Rooms {
     pub changes: ChangeSets,
     pub isolation: Isolation,
     pub models: Models,
+    pub day_sum: DaySum,
+    pub calibrations: Calibrations,
     pub home: DataHome,
     /// The environment this process started with, read once.
     pub environment: crate::Environment,
@@ -37,6 +42,7 @@ impl Rooms {
     pub fn budget(&self, provider: &str, model: &str) -> TokenBudgetManager {
         let window = self.context_window(provider, model);
         TokenBudgetManager::new(window, u64::from(self.output_limit(provider, model)))
+            .calibrated(self.calibrations.of(&self.store, provider, model))
     }
 
     /// The longest answer to ask for, in tokens: no more than the model can give, and than a quarter of what it can

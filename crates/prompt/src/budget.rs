@@ -5,10 +5,59 @@
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Divides a model's context window. All figures are tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenBudgetManager {
     context_window: u64,
     reserved_output: u64,
+    calibration: Calibration,
+}
+
+/// How many tokens a model counts for one that is estimated: tokenizers differ, and so do languages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    ratio: f64,
+}
+
+/// Beyond these a count says something else than text: images, a provider's own additions, a count that is wrong.
+const LEAST_RATIO: f64 = 0.5;
+const LARGEST_RATIO: f64 = 3.0;
+/// What the newest request weighs.
+const NEWEST_WEIGHT: f64 = 0.3;
+/// Smaller requests are mostly what a provider adds to each. In tokens.
+const SMALLEST_SAMPLE: u64 = 200;
+
+impl Default for Calibration {
+    fn default() -> Self {
+        Self { ratio: 1.0 }
+    }
+}
+
+impl Calibration {
+    /// A ratio that was kept; one that is out of bounds is brought within them.
+    pub fn from_ratio(ratio: f64) -> Self {
+        match ratio.is_finite() {
+            true => Self {
+                ratio: ratio.clamp(LEAST_RATIO, LARGEST_RATIO),
+            },
+            false => Self::default(),
+        }
+    }
+
+    pub fn ratio(self) -> f64 {
+        self.ratio
+    }
+
+    /// With one more request: what was estimated without calibration, and what the provider counted.
+    #[must_use]
+    pub fn learned(self, estimated: u64, counted: u64) -> Self {
+        if estimated < SMALLEST_SAMPLE || counted == 0 {
+            return self;
+        }
+        let seen = Self::from_ratio(counted as f64 / estimated as f64).ratio;
+        Self {
+            ratio: self.ratio + (seen - self.ratio) * NEWEST_WEIGHT,
+        }
+    }
 }
 
 impl TokenBudgetManager {
@@ -17,7 +66,19 @@ impl TokenBudgetManager {
         Self {
             context_window,
             reserved_output: reserved_output.min(context_window),
+            calibration: Calibration::default(),
         }
+    }
+
+    /// With what is known of the model's way to count.
+    #[must_use]
+    pub fn calibrated(self, calibration: Calibration) -> Self {
+        Self { calibration, ..self }
+    }
+
+    /// What the model will count for what was estimated.
+    pub fn expected(&self, estimated: u64) -> u64 {
+        (estimated as f64 * self.calibration.ratio).ceil() as u64
     }
 
     pub fn estimate(text: &str) -> u64 {
@@ -39,7 +100,7 @@ impl TokenBudgetManager {
     }
 
     pub fn fits(&self, estimated_prompt: u64) -> bool {
-        estimated_prompt <= self.prompt_limit()
+        self.expected(estimated_prompt) <= self.prompt_limit()
     }
 }
 
@@ -74,5 +135,27 @@ mod tests {
         assert!(budget.fits(700));
         assert!(!budget.fits(701));
         assert_eq!(TokenBudgetManager::new(100, 900).prompt_limit(), 0);
+    }
+
+    #[test]
+    fn estimates_come_to_what_the_model_counts_and_stay_within_bounds() {
+        let mut calibration = Calibration::default();
+        for _ in 0..20 {
+            calibration = calibration.learned(1_000, 1_400);
+        }
+        let budget = TokenBudgetManager::new(10_000, 3_000).calibrated(calibration);
+        assert!((1_390..=1_400).contains(&budget.expected(1_000)));
+        assert!(budget.fits(5_000) && !budget.fits(5_100));
+        for (estimated, counted, bound) in [(1_000, 1_000_000, 3.0), (1_000_000, 1, 0.5)] {
+            let mut wild = Calibration::default();
+            for _ in 0..50 {
+                wild = wild.learned(estimated, counted);
+            }
+            assert!((wild.ratio() - bound).abs() < 0.01, "{wild:?}");
+        }
+        for (estimated, counted) in [(10, 5_000), (1_000, 0)] {
+            assert_eq!(Calibration::default().learned(estimated, counted).ratio(), 1.0);
+        }
+        assert_eq!(Calibration::from_ratio(f64::NAN), Calibration::default());
     }
 }

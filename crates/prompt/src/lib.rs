@@ -8,6 +8,6 @@ pub mod budget;
 pub mod compose;
 pub mod pack;
 
-pub use budget::TokenBudgetManager;
+pub use budget::{Calibration, TokenBudgetManager};
 pub use compose::{Instructions, PromptBundle, PromptRequest, compose};
 pub use pack::{ContextPack, ContextSource, Omitted, SourceKind};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ChangeSet, CommandState, ContextId, ItemId, Millis, Mode, ProviderRequestId, RuntimeError, SessionId,
-    SessionState, TimelineItem, TurnId, Usage,
+    SessionState, Spending, TimelineItem, TurnId, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,6 +73,17 @@ pub enum EventBody {
         prompt_hash: String,
         estimated_input: u64,
         usage: Usage,
+        /// In US dollars, at the prices of the model that answered; absent where they are not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
+        /// Of the session so far.
+        #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+        session: Spending,
+        /// Of the user's day so far (UTC), over all workspaces.
+        #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+        today: Spending,
     },
     /// What the engine found and mended when it opened the workspace.
     Recovered {

@@ -27,7 +27,7 @@ pub use state::{
 };
 pub use timeline::{ItemKind, ItemStatus, TimelineItem};
 pub use tool::{ArtifactRef, ToolClass, ToolError, ToolId, ToolResult, ToolSchema};
-pub use usage::Usage;
+pub use usage::{Spending, Usage};
 
 /// Milliseconds since the Unix epoch.
 pub type Millis = u64;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use crate::service::*;
 use crate::{
     ApprovalId, ArtifactId, ChangeSet, ChangeSetId, CommandId, ContextId, EventEnvelope, Millis, Mode,
-    RuntimeError, SessionId, SessionState, TimelineItem, TurnId, changes::Selection,
+    RuntimeError, SessionId, SessionState, Spending, TimelineItem, TurnId, changes::Selection,
     timeline::ApprovalDecision,
 };
 
@@ -95,6 +95,8 @@ methods! {
     SettingsGet(SettingsGetParams) = "settings/get" -> SettingsValue;
     SettingsSet(SettingsSetParams) = "settings/set" -> SettingsValue;
     ProvidersList(ProvidersListParams) = "providers/list" -> ProvidersListResult;
+    /// How each provider has been doing, and what it cost today.
+    ProvidersHealth(ProvidersHealthParams) = "providers/health" -> ProvidersHealthResult;
     /// What a client wants back after a crash: composer text, unsaved buffers, layout. Opaque to the engine.
     UiLoad(UiLoadParams) = "ui/load" -> UiLoadResult;
     UiSave(UiSaveParams) = "ui/save" -> Done;
@@ -184,6 +186,9 @@ wire! {
         state: SessionState,
         /// The engine ended while a turn was running.
         interrupted: bool,
+        #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+        spent: Spending,
     }
 
     pub struct SessionShowParams {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ChangeSetId, ContentHash, Millis, request::wire};
+use crate::{ChangeSetId, ContentHash, Millis, Spending, request::wire};
 
 /// What an entry of a folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,6 +28,21 @@ pub enum GitLetter {
     Renamed,
     Untracked,
     Conflicted,
+}
+
+/// How a provider has been doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum HealthState {
+    Untried,
+    Working,
+    /// It asked us to wait.
+    Limited,
+    /// Its last requests failed; it may come back.
+    Failing,
+    /// Nothing will work until somebody changes something.
+    Unusable,
 }
 
 /// How a file is shown.
@@ -256,6 +271,38 @@ wire! {
     }
     pub struct ProvidersListResult {
         providers: Vec<ProviderSummary>,
+    }
+
+    pub struct ProvidersHealthParams {}
+    /// From the requests of the last two days, of all the user's workspaces (§14.5).
+    pub struct ProviderHealth {
+        id: String,
+        state: HealthState,
+        /// The state in words, and the way out where something is wrong.
+        summary: String,
+        #[cfg_attr(test, ts(optional = nullable))]
+        last_success: Option<Millis>,
+        consecutive_failures: u64,
+        #[cfg_attr(test, ts(optional = nullable))]
+        limited_until: Option<Millis>,
+        /// From sending to the first byte, the newest counting most.
+        #[cfg_attr(test, ts(optional = nullable))]
+        first_byte_ms: Option<u64>,
+        /// Answers that came to their end, and that broke off.
+        streams_whole: u64,
+        streams_broken: u64,
+        /// Tool calls whose arguments could be read, and could not.
+        calls_readable: u64,
+        calls_unreadable: u64,
+        /// Models that the provider said it does not have.
+        unknown_models: Vec<String>,
+        today: Spending,
+    }
+    pub struct ProvidersHealthResult {
+        /// Those that can be used or have been tried.
+        providers: Vec<ProviderHealth>,
+        /// Of all providers on this day (UTC).
+        today: Spending,
     }
 
     pub struct UiLoadParams {

@@ -26,3 +26,25 @@ impl std::ops::AddAssign for Usage {
         self.reasoning += other.reasoning;
     }
 }
+
+/// What was spent in a session or on a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Spending {
+    /// Read and written.
+    pub tokens: u64,
+    /// US dollars, of the requests whose price is known.
+    pub dollars: f64,
+    /// Requests whose price is not known.
+    pub unpriced: u64,
+}
+
+impl Spending {
+    /// Adds one request. `dollars` is absent where its price is not known.
+    pub fn add(&mut self, usage: &Usage, dollars: Option<f64>) {
+        self.tokens += usage.input + usage.output;
+        self.dollars += dollars.unwrap_or(0.0);
+        self.unpriced += u64::from(dollars.is_none());
+    }
+}

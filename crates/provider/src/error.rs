@@ -3,9 +3,11 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use protocol::{ErrorCode, RuntimeError};
+use serde::{Deserialize, Serialize};
 
 /// What went wrong, as far as it decides what happens next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ProviderErrorKind {
     /// No provider of that id is configured.
     UnknownProvider,
@@ -64,6 +66,8 @@ pub struct ProviderError {
     pub request_id: Option<String>,
     /// How long the provider asked us to wait.
     pub retry_after: Option<Duration>,
+    /// What the provider said of sending it again (`x-should-retry`), where it said something.
+    pub should_retry: Option<bool>,
     pub place: Arc<ErrorPlace>,
 }
 
@@ -79,6 +83,7 @@ impl ProviderError {
             message: presentable(&message.into()),
             request_id: None,
             retry_after: None,
+            should_retry: None,
             place: Arc::clone(place),
         }
     }
@@ -128,6 +133,9 @@ impl ProviderError {
     /// the retry policy and by what was already shown.
     pub fn is_retryable(&self) -> bool {
         use ProviderErrorKind as Kind;
+        if self.should_retry == Some(false) {
+            return false;
+        }
         matches!(
             self.kind,
             Kind::RateLimited

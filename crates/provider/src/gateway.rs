@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use tokio::{
@@ -17,9 +17,10 @@ use crate::{
     adapter::Adapter,
     catalogue::{self, LiveModel, ModelFacts},
     config::ProviderConfig,
+    cost::cost,
     error::{ErrorPlace, ProviderError, ProviderErrorKind},
     event::ModelEvent,
-    health::{Health, may_switch},
+    health::{Health, Observer, Outcome, may_switch},
     http::HttpTransport,
     live,
     machine::RequestInput,
@@ -31,6 +32,9 @@ use crate::{
 
 /// Requests one provider serves at the same time; more wait.
 const SLOTS: usize = 8;
+/// How long a turn waits for a list of models, and for how long the answer, or that there was none, holds.
+const LEARN_WAIT: Duration = Duration::from_secs(2);
+const LEARN_AGAIN: Duration = Duration::from_secs(5 * 60);
 /// Events a slow reader may be behind before the stream itself is slowed down.
 const EVENT_BUFFER: usize = 256;
 
@@ -38,6 +42,7 @@ const EVENT_BUFFER: usize = 256;
 #[derive(Clone, Default)]
 pub struct Gateway {
     providers: Arc<BTreeMap<String, Arc<Provider>>>,
+    observer: Option<Observer>,
 }
 
 struct Provider {
@@ -47,6 +52,8 @@ struct Provider {
     health: Mutex<Health>,
     /// What the server said of its models when it was last asked.
     live: Mutex<Vec<LiveModel>>,
+    /// When it was last asked for that on behalf of a turn.
+    learned_at: Mutex<Option<Instant>>,
 }
 
 enum Transport {
@@ -63,7 +70,15 @@ impl Gateway {
             .collect();
         Self {
             providers: Arc::new(providers),
+            observer: None,
         }
+    }
+
+    /// Tells `observer` what became of every request to a real model.
+    #[must_use]
+    pub fn observed_by(mut self, observer: Observer) -> Self {
+        self.observer = Some(observer);
+        self
     }
 
     pub fn config(&self, provider: &str) -> Option<&ProviderConfig> {
@@ -122,7 +137,11 @@ impl Gateway {
         let mut others = others.into_iter();
         loop {
             let (last, visible) = match self.find(&request.provider) {
-                Ok(provider) => provider.serve(&request, cancel, events.clone()).await,
+                Ok(provider) => {
+                    let (last, visible, outcome) = provider.serve(&request, cancel, events.clone()).await;
+                    self.remember(&provider, outcome);
+                    (last, visible)
+                }
                 Err(error) => (ModelEvent::Failed(error), false),
             };
             let ModelEvent::Failed(reason) = last else {
@@ -139,6 +158,15 @@ impl Gateway {
             request.model.clone_from(&to.model);
             // Nobody listening: the next request finds out.
             let _ = events.send(ModelEvent::Switched { to, reason }).await;
+        }
+    }
+
+    fn remember(&self, provider: &Provider, mut outcome: Outcome) {
+        lock(&provider.health).record(&outcome);
+        if let (Some(observer), Transport::Http(_)) = (&self.observer, &provider.transport) {
+            let prices = self.facts(&outcome.provider, &outcome.model).prices;
+            outcome.dollars = prices.map(|prices| cost(&outcome.usage, &prices));
+            observer(&outcome);
         }
     }
 
@@ -183,6 +211,30 @@ impl Gateway {
         }
         let stated = found.config.stated(model);
         stated.or(live.unwrap_or_default()).or(public)
+    }
+
+    /// Asks the server about a model of which neither the user nor the snapshot says enough, so that a turn is cut to
+    /// what the server has really loaded. One that does not answer soon is not waited for.
+    pub async fn learn_of(&self, provider: &str, model: &str) {
+        let Some(found) = self.providers.get(provider) else {
+            return;
+        };
+        let is_told = found.config.stated(model).context_window.is_some()
+            || lock(&found.live).iter().any(|live| live.id == model);
+        // A name that is known from its vendor says little of what a server on this machine has loaded.
+        let is_known = match found.config.is_local() {
+            true => catalogue::models(provider).any(|known| known == model),
+            false => self.facts(provider, model).context_window.is_some(),
+        };
+        if is_told || is_known {
+            return;
+        }
+        let now = Instant::now();
+        let last = lock(&found.learned_at).replace(now);
+        if last.is_none_or(|last| now.duration_since(last) > LEARN_AGAIN) {
+            // Whatever is wrong there, the request itself will tell.
+            let _ = tokio::time::timeout(LEARN_WAIT, self.list_models(provider)).await;
+        }
     }
 
     /// Asks the server which models it has and remembers what it says of them.
@@ -267,6 +319,7 @@ impl Provider {
             slots: Semaphore::new(SLOTS),
             health: Mutex::default(),
             live: Mutex::default(),
+            learned_at: Mutex::default(),
         }
     }
 
@@ -279,13 +332,14 @@ impl Provider {
         })
     }
 
-    /// Runs the request to its end and returns the last event, and whether anything visible came before it.
+    /// Runs the request to its end and returns the last event, whether anything visible came before it, and what
+    /// became of it.
     async fn serve(
         &self,
         request: &ModelRequest,
         cancel: &CancellationToken,
         events: mpsc::Sender<ModelEvent>,
-    ) -> (ModelEvent, bool) {
+    ) -> (ModelEvent, bool, Outcome) {
         let began = Instant::now();
         let place = self.place(&request.model);
         let mut output = Output::new(events, request, Arc::clone(&place));
@@ -296,7 +350,7 @@ impl Provider {
             result = self.attempts(request, &place, &mut output) => result,
         };
         let visible = output.is_visible();
-        self.remember(&result, &output, began, &request.model);
+        let outcome = self.outcome(&result, &output, began, &request.model);
         let (input, event) = match result {
             Ok(answer) => (RequestInput::Finish, ModelEvent::Done(answer)),
             Err(error) if error.kind == ProviderErrorKind::Cancelled => {
@@ -305,21 +359,43 @@ impl Provider {
             Err(error) => (RequestInput::Fail, ModelEvent::Failed(error)),
         };
         match output.advance(input) {
-            Ok(()) => (event, visible),
-            Err(bug) => (ModelEvent::Failed(bug), visible),
+            Ok(()) => (event, visible, outcome),
+            Err(bug) => (ModelEvent::Failed(bug), visible, outcome),
         }
     }
 
-    fn remember(&self, result: &Result<Answer, ProviderError>, output: &Output, began: Instant, model: &str) {
-        let now = SystemTime::now();
-        let mut health = lock(&self.health);
-        if let Some(opened) = output.opened_at() {
-            health.opened(opened.duration_since(began));
-        }
+    fn outcome(
+        &self,
+        result: &Result<Answer, ProviderError>,
+        output: &Output,
+        began: Instant,
+        model: &str,
+    ) -> Outcome {
+        let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let mut outcome = Outcome {
+            at: millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()),
+            provider: self.config.id.clone(),
+            model: model.to_owned(),
+            first_byte_ms: output
+                .opened_at()
+                .map(|opened| millis(opened.duration_since(began))),
+            // What a broken answer cost before it broke is paid for, too.
+            usage: output.usage(),
+            ..Outcome::default()
+        };
         match result {
-            Ok(answer) => health.succeeded(answer, model, now),
-            Err(error) => health.failed(error, model, now),
+            Ok(answer) => {
+                outcome.usage = answer.usage;
+                for call in answer.message.tool_uses() {
+                    outcome.calls.count(call.invalid_arguments.is_none());
+                }
+            }
+            Err(error) => {
+                outcome.failure = Some(error.kind);
+                outcome.retry_after_ms = error.retry_after.map(millis);
+            }
         }
+        outcome
     }
 
     async fn attempts(

@@ -1,17 +1,50 @@
-//! How each provider has been doing, from the requests of this process (§14.5). Pure bookkeeping: it sends nothing.
+//! How each provider has been doing, folded from the outcomes of its requests (§14.5). Pure bookkeeping: it sends
+//! and keeps nothing.
 
 use std::{
     collections::BTreeSet,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use crate::{
-    error::{ProviderError, ProviderErrorKind as Kind},
-    message::Answer,
-};
+use protocol::{Millis, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ProviderErrorKind as Kind;
+
+/// What became of one request, without its contents. Their order makes a provider's [`Health`], their sum what was
+/// spent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Outcome {
+    /// When it ended.
+    pub at: Millis,
+    pub provider: String,
+    pub model: String,
+    /// Nothing for a request that was answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Kind>,
+    /// How long the provider asked us to wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// From sending to the answer's first byte.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_byte_ms: Option<u64>,
+    /// Tool calls of the answer.
+    pub calls: Tally,
+    pub usage: Usage,
+    /// In US dollars; nothing where the price is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dollars: Option<f64>,
+}
+
+/// Who is told of every request's outcome, on the request's own task.
+pub type Observer = Arc<dyn Fn(&Outcome) + Send + Sync>;
 
 /// A used-up quota may have been filled up after this time.
 const QUOTA_MEMORY: Duration = Duration::from_secs(10 * 60);
+/// How long a rate limit is taken to hold where the provider does not say.
+const USUAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// What is known of a provider's state. Empty until its first request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,14 +74,15 @@ pub enum Validation {
     Failed { kind: Kind, at: SystemTime },
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Tally {
     pub good: u64,
     pub bad: u64,
 }
 
 impl Tally {
-    fn count(&mut self, is_good: bool) {
+    pub(crate) fn count(&mut self, is_good: bool) {
         match is_good {
             true => self.good += 1,
             false => self.bad += 1,
@@ -75,27 +109,33 @@ impl Health {
         }
     }
 
-    pub(crate) fn opened(&mut self, after: Duration) {
-        self.latency = Some(match self.latency {
-            Some(known) => (known * 3 + after) / 4,
-            None => after,
-        });
-    }
-
-    pub(crate) fn succeeded(&mut self, answer: &Answer, model: &str, now: SystemTime) {
-        self.validation = Validation::Good;
-        self.last_success = Some(now);
-        self.consecutive_failures = 0;
-        self.limited_until = None;
-        self.unknown_models.remove(model);
-        self.streams.count(true);
-        for call in answer.message.tool_uses() {
-            self.calls.count(call.invalid_arguments.is_none());
+    /// Adds what became of one more request.
+    pub fn record(&mut self, outcome: &Outcome) {
+        if let Some(after) = outcome.first_byte_ms.map(Duration::from_millis) {
+            self.latency = Some(match self.latency {
+                Some(known) => (known * 3 + after) / 4,
+                None => after,
+            });
+        }
+        match outcome.failure {
+            None => self.succeeded(outcome),
+            Some(kind) => self.failed(kind, outcome),
         }
     }
 
-    pub(crate) fn failed(&mut self, error: &ProviderError, model: &str, now: SystemTime) {
-        match error.kind {
+    fn succeeded(&mut self, outcome: &Outcome) {
+        self.validation = Validation::Good;
+        self.last_success = Some(ended(outcome));
+        self.consecutive_failures = 0;
+        self.limited_until = None;
+        self.unknown_models.remove(&outcome.model);
+        self.streams.count(true);
+        self.calls.good += outcome.calls.good;
+        self.calls.bad += outcome.calls.bad;
+    }
+
+    fn failed(&mut self, kind: Kind, outcome: &Outcome) {
+        match kind {
             // Nothing about the provider.
             Kind::Cancelled
             | Kind::Internal
@@ -106,17 +146,17 @@ impl Health {
             | Kind::Refused
             | Kind::ContextTooLong => return,
             Kind::ModelUnknown => {
-                self.unknown_models.insert(model.to_owned());
+                self.unknown_models.insert(outcome.model.clone());
             }
             Kind::Auth | Kind::NoKey | Kind::Quota => {
                 self.validation = Validation::Failed {
-                    kind: error.kind,
-                    at: now,
+                    kind,
+                    at: ended(outcome),
                 };
             }
             Kind::RateLimited => {
-                let wait = error.retry_after.unwrap_or(Duration::from_secs(30));
-                self.limited_until = now.checked_add(wait);
+                let wait = outcome.retry_after_ms.map_or(USUAL_LIMIT, Duration::from_millis);
+                self.limited_until = ended(outcome).checked_add(wait);
             }
             Kind::StreamBroken | Kind::TimeoutIdle | Kind::TimeoutTotal => self.streams.count(false),
             Kind::Overloaded
@@ -130,6 +170,10 @@ impl Health {
         }
         self.consecutive_failures += 1;
     }
+}
+
+fn ended(outcome: &Outcome) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(outcome.at)
 }
 
 /// Whether another provider may be asked after this failure. Not where the request itself is at fault, or nobody
@@ -165,8 +209,6 @@ pub(crate) fn may_switch(kind: Kind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[test]
@@ -186,7 +228,11 @@ mod tests {
             (Kind::Cancelled, None, None),
         ] {
             let mut health = Health::default();
-            health.failed(&ProviderError::new(kind, "", &Arc::default()), "m", start);
+            health.record(&Outcome {
+                model: "m".into(),
+                failure: Some(kind),
+                ..Outcome::default()
+            });
             assert_eq!(health.hard_failure("m", start), now, "{kind:?}");
             assert_eq!(health.hard_failure("m", later), after, "{kind:?}");
             let other = health.hard_failure("other", start);

@@ -19,11 +19,12 @@ use sse_stream::SseByteStream;
 use tokio::time::timeout;
 
 use crate::{
-    adapter::{Adapter, Decoder, Fault, from_body},
+    adapter::{Adapter, Decoder, Fault, from_body, looks_like_html},
     config::{Limits, ProviderConfig},
     error::{ErrorPlace, ProviderError, ProviderErrorKind, duration_words},
     message::ModelRequest,
     output::Output,
+    proxy,
     retry::retry_after,
     secret::{Secret, redact},
 };
@@ -323,6 +324,10 @@ impl Site<'_> {
             ProviderErrorKind::Proxy
         } else if says(&["certificate", "tls", "handshake", "corrupt message", "alert"]) {
             ProviderErrorKind::Tls
+        } else if error.is_connect()
+            && let Some(proxy) = proxy::on_the_way(&self.place.base_url)
+        {
+            return self.error(ProviderErrorKind::Proxy, format!("{proxy}: {words}"));
         } else if error.is_builder() {
             ProviderErrorKind::Internal
         } else {
@@ -377,9 +382,10 @@ fn may_be_stream(headers: &HeaderMap) -> bool {
 
 /// The error of an answer that is no stream.
 async fn read_failure(mut response: Response, status: u16, site: &Site<'_>) -> ProviderError {
-    let headers = response.headers();
+    let headers = response.headers().clone();
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let wait = retry_after(header("retry-after-ms"), header("retry-after"), SystemTime::now());
+    let should_retry = header("x-should-retry").and_then(|word| word.trim().parse().ok());
     let location = header("location").map(|to| format!("it redirects to {to}"));
     let mut body = Vec::new();
     let reading = async {
@@ -396,12 +402,16 @@ async fn read_failure(mut response: Response, status: u16, site: &Site<'_>) -> P
     if status == 200 && (fault.kind == ProviderErrorKind::Other || !text.contains("error")) {
         fault.kind = ProviderErrorKind::NotAModel;
     }
+    if proxy::answered(&site.place.base_url, status, &headers, looks_like_html(&text)) {
+        fault.kind = ProviderErrorKind::Proxy;
+    }
     if let (300..400, Some(location)) = (status, location) {
         fault.message = location;
     }
     let mut error = site.fault(fault);
     error.status = Some(status);
     error.retry_after = wait.or(error.retry_after);
+    error.should_retry = should_retry;
     error
 }
 

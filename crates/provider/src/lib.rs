@@ -20,6 +20,7 @@ mod assemble;
 mod http;
 mod live;
 mod output;
+mod proxy;
 mod retry;
 mod scripted;
 
@@ -29,7 +30,7 @@ pub use cost::{Prices, cost};
 pub use error::{ProviderError, ProviderErrorKind};
 pub use event::ModelEvent;
 pub use gateway::{Gateway, ModelStream};
-pub use health::Health;
+pub use health::{Health, Observer, Outcome};
 pub use message::{
     Answer, AnswerFormat, Block, CutCall, Message, ModelRequest, Origin, Role, StopReason, ToolUse,
 };

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use protocol::Usage;
 use tokio::sync::mpsc;
 
 use crate::{
@@ -52,6 +53,11 @@ impl Output {
     /// Whether a user may have seen something of the answer.
     pub(crate) fn is_visible(&self) -> bool {
         self.state == RequestState::StreamingVisible
+    }
+
+    /// Counts so far of the newest attempt.
+    pub(crate) fn usage(&self) -> Usage {
+        self.assembler.usage
     }
 
     /// When the newest attempt's answer began.

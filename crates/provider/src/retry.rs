@@ -26,6 +26,10 @@ impl RetryCount {
     /// How long to wait before another attempt, or that there is to be none. The caller has made sure that
     /// nothing was shown yet.
     pub(crate) fn next_wait(&mut self, policy: &RetryPolicy, error: &ProviderError) -> Option<Duration> {
+        // The provider's own no counts; its yes only where we know nothing ourselves.
+        if error.should_retry == Some(false) {
+            return None;
+        }
         let timeout = match error.kind {
             ProviderErrorKind::TimeoutFirstByte | ProviderErrorKind::TimeoutIdle => true,
             ProviderErrorKind::RateLimited
@@ -33,6 +37,7 @@ impl RetryCount {
             | ProviderErrorKind::Server
             | ProviderErrorKind::StreamBroken
             | ProviderErrorKind::Network => false,
+            ProviderErrorKind::Other if error.should_retry == Some(true) => false,
             _ => return None,
         };
         if self.retries >= policy.max_retries || (timeout && self.timeouts >= policy.max_timeout_retries) {
@@ -120,6 +125,27 @@ mod tests {
             assert_eq!(backoff(&policy, retries, jitter).as_millis(), expected);
         }
         assert!((0.0..1.0).contains(&super::jitter()));
+    }
+
+    #[test]
+    fn the_providers_own_word_on_trying_again_counts() {
+        use ProviderErrorKind as Kind;
+        for (kind, should_retry, waits) in [
+            (Kind::Overloaded, Some(false), false),
+            (Kind::RateLimited, Some(false), false),
+            (Kind::Overloaded, Some(true), true),
+            (Kind::Other, Some(true), true),
+            (Kind::Other, None, false),
+            // What is known not to help stays so.
+            (Kind::Auth, Some(true), false),
+            (Kind::Quota, Some(true), false),
+            (Kind::InvalidRequest, Some(true), false),
+        ] {
+            let mut error = ProviderError::new(kind, "", &Arc::default());
+            error.should_retry = should_retry;
+            let wait = RetryCount::default().next_wait(&RetryPolicy::default(), &error);
+            assert_eq!(wait.is_some(), waits, "{kind:?} {should_retry:?}");
+        }
     }
 
     #[test]

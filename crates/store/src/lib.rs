@@ -8,6 +8,7 @@
 //! ```text
 //! settings.json   logs/vibe-coder.jsonl
 //! credentials.json   sealed keys of providers, or where they are    credentials.key
+//! requests/2026-11-30.jsonl   what was asked of models that day, without contents
 //! host.json host.lock   where the one host is reached    samples/ contexts/ context-data/ browser/
 //! workspaces/<name>-<hash of path>/
 //!     workspace.json   identity: context id, path and inode of the root
@@ -30,6 +31,7 @@ mod files;
 mod home;
 mod host;
 mod identity;
+pub mod ledger;
 mod lock;
 pub mod log;
 mod messages;

@@ -1,7 +1,10 @@
 //! Secrets out of texts. Two strengths: values that are known to be secret, for events that a user reads and
 //! that must otherwise stay as they were; and also everything that looks like a secret, for logs.
 
-use std::{borrow::Cow, sync::LazyLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock, PoisonError, RwLock},
+};
 
 use memchr::memmem;
 use protocol::EventBody;
@@ -14,16 +17,17 @@ pub const REDACTED: &str = "[redacted]";
 /// Shorter values would hit ordinary words.
 const SHORTEST_VALUE: usize = 8;
 
-/// Knows the secrets of this process. Cheap to make; the patterns are compiled at the first use of any.
+/// Knows the secrets of this process; clones share what they know. Cheap to make; the patterns are compiled at the
+/// first use of any.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// Longest first, so that a secret that contains another goes as a whole.
-    values: Vec<String>,
+    values: Arc<RwLock<Arc<[String]>>>,
 }
 
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Redactor({} values)", self.values.len())
+        write!(f, "Redactor({} values)", self.values().len())
     }
 }
 
@@ -62,25 +66,38 @@ static PRIVATE_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 impl Redactor {
     /// Redacts these values wherever they occur; those under 8 bytes are ignored.
     pub fn new(values: impl IntoIterator<Item = String>) -> Redactor {
-        let mut values: Vec<String> = values
+        let redactor = Redactor::default();
+        redactor.learn(values);
+        redactor
+    }
+
+    /// Redacts these values as well from now on, in every clone. What was known stays known: a key that is replaced
+    /// may still be printed.
+    pub fn learn(&self, values: impl IntoIterator<Item = String>) {
+        let new = values
             .into_iter()
             .map(|value| value.trim().to_owned())
-            .filter(|value| value.len() >= SHORTEST_VALUE)
-            .collect();
-        values.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
-        values.dedup();
-        Redactor { values }
+            .filter(|value| value.len() >= SHORTEST_VALUE);
+        let mut known = self.values.write().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<String> = known.iter().cloned().chain(new).collect();
+        all.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
+        all.dedup();
+        *known = all.into();
+    }
+
+    fn values(&self) -> Arc<[String]> {
+        self.values.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether any secret value is known.
     pub fn has_values(&self) -> bool {
-        !self.values.is_empty()
+        !self.values().is_empty()
     }
 
     /// For what a user reads: only the known values go.
     pub fn redact_values<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        for value in &self.values {
+        for value in self.values().iter() {
             if text.contains(value.as_str()) {
                 text = Cow::Owned(text.replace(value.as_str(), REDACTED));
             }
@@ -100,7 +117,7 @@ impl Redactor {
     /// The event without known values, in whichever of its texts they occur. One text delta alone may hold a
     /// part of a value: give deltas to a [`RedactedStream`] first.
     pub fn event(&self, body: EventBody) -> EventBody {
-        if self.values.is_empty() {
+        if self.values().is_empty() {
             return body;
         }
         let Ok(mut value) = serde_json::to_value(&body) else {
@@ -161,7 +178,7 @@ impl Redactor {
     pub fn byte_stream(&self) -> RedactedBytes {
         RedactedBytes {
             values: self
-                .values
+                .values()
                 .iter()
                 .map(|value| memmem::Finder::new(value).into_owned())
                 .collect(),
@@ -229,7 +246,7 @@ impl RedactedStream {
         let text = self.redactor.redact_values(&self.held).into_owned();
         let hold = self
             .redactor
-            .values
+            .values()
             .iter()
             .map(|value| longest_start_at_end(&text, value))
             .max()

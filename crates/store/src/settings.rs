@@ -33,7 +33,7 @@ pub struct Settings {
     pub spending: SpendingSettings,
 }
 
-/// What one session may cost. Unlimited where nothing is said.
+/// What a session and a day may cost. Unlimited where nothing is said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpendingSettings {
@@ -44,6 +44,10 @@ pub struct SpendingSettings {
     /// The user is told once when the session has cost this much.
     pub warn_dollars: Option<f64>,
     pub warn_tokens: Option<u64>,
+    /// No request is sent that could bring the day (UTC) past this many US dollars, over all workspaces.
+    pub day_dollars: Option<f64>,
+    /// The user is told once in a session when the day has cost this much.
+    pub warn_day_dollars: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@
 
 mod hermetic;
 pub mod model_server;
+pub mod network;
 mod run;
 mod window;
 

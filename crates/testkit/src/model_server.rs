@@ -11,7 +11,10 @@
 use std::{
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -131,6 +134,8 @@ pub struct ModelServer {
 struct Shared {
     answerer: answer::Answerer,
     requests: Mutex<Vec<RecordedRequest>>,
+    /// How often the list of models was asked for.
+    lists: AtomicUsize,
 }
 
 impl ModelServer {
@@ -154,6 +159,7 @@ impl ModelServer {
         let shared = Arc::new(Shared {
             answerer: answer::Answerer::new(script),
             requests: Mutex::new(Vec::new()),
+            lists: AtomicUsize::new(0),
         });
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
@@ -190,9 +196,19 @@ impl ModelServer {
         format!("http://{}/v1beta", self.address)
     }
 
-    /// All requests so far, in the order they arrived.
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// All requests to a model so far, in the order they arrived. Questions for the list of models are apart.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.requests().clone()
+    }
+
+    /// How often the list of models was asked for.
+    pub fn lists_asked(&self) -> usize {
+        self.shared.lists.load(Ordering::Relaxed)
     }
 
     /// Waits until the client of request `number` (from 0) has gone, at most for `limit`. Says whether it has.
@@ -227,21 +243,27 @@ impl Shared {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the request's number.
-    fn record(&self, request: RecordedRequest) -> usize {
+    /// Returns the request's number, or none for a question that is not counted with the requests to a model.
+    fn record(&self, request: RecordedRequest) -> Option<usize> {
+        if request.method == "GET" {
+            self.lists.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
         let mut requests = self.requests();
         requests.push(request);
-        requests.len() - 1
+        Some(requests.len() - 1)
     }
 
-    fn mark_answered(&self, number: usize, at: Instant) {
-        if let Some(request) = self.requests().get_mut(number) {
+    fn mark_answered(&self, number: Option<usize>, at: Instant) {
+        let mut requests = self.requests();
+        if let Some(request) = number.and_then(|number| requests.get_mut(number)) {
             request.answered_at = Some(at);
         }
     }
 
-    fn mark_disconnected(&self, number: usize) {
-        if let Some(request) = self.requests().get_mut(number) {
+    fn mark_disconnected(&self, number: Option<usize>) {
+        let mut requests = self.requests();
+        if let Some(request) = number.and_then(|number| requests.get_mut(number)) {
             request.disconnected = true;
         }
     }

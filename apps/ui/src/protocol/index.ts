@@ -280,7 +280,19 @@ export type EventBody = { "type": "sessionStateChanged", from: SessionState, to:
 /**
  * In words, where the transition needs one: "interrupted by a crash".
  */
-reason?: string | null, } | { "type": "sessionCreated", title: string, } | { "type": "sessionRenamed", title: string, } | { "type": "turnStarted", turnId: TurnId, mode: Mode, provider: string, model: string, } | { "type": "itemStarted", item: TimelineItem, } | { "type": "itemDelta", itemId: ItemId, delta: ItemDelta, } | { "type": "itemCompleted", item: TimelineItem, } | { "type": "turnCompleted", turnId: TurnId, outcome: TurnOutcome, usage: Usage, cost?: number | null, durationMs: number, } | { "type": "changeSetUpdated", changeSet: ChangeSet, } | { "type": "usageUpdated", turnId: TurnId, requestId: ProviderRequestId, promptHash: string, estimatedInput: number, usage: Usage, } | { "type": "recovered", notes: Array<string>, };
+reason?: string | null, } | { "type": "sessionCreated", title: string, } | { "type": "sessionRenamed", title: string, } | { "type": "turnStarted", turnId: TurnId, mode: Mode, provider: string, model: string, } | { "type": "itemStarted", item: TimelineItem, } | { "type": "itemDelta", itemId: ItemId, delta: ItemDelta, } | { "type": "itemCompleted", item: TimelineItem, } | { "type": "turnCompleted", turnId: TurnId, outcome: TurnOutcome, usage: Usage, cost?: number | null, durationMs: number, } | { "type": "changeSetUpdated", changeSet: ChangeSet, } | { "type": "usageUpdated", turnId: TurnId, requestId: ProviderRequestId, promptHash: string, estimatedInput: number, usage: Usage, 
+/**
+ * In US dollars, at the prices of the model that answered; absent where they are not known.
+ */
+cost?: number | null, 
+/**
+ * Of the session so far.
+ */
+session?: Spending, 
+/**
+ * Of the user's day so far (UTC), over all workspaces.
+ */
+today?: Spending, } | { "type": "recovered", notes: Array<string>, };
 
 export type EventEnvelope = { contextId: ContextId, sessionId?: SessionId | null, 
 /**
@@ -423,6 +435,11 @@ export type GitStatusResult = {
  */
 repository: boolean, branch: string | null, ahead: number, behind: number, entries: Array<GitEntry>, };
 
+/**
+ * How a provider has been doing.
+ */
+export type HealthState = "untried" | "working" | "limited" | "failing" | "unusable";
+
 export type HelloParams = Record<symbol, never>;
 
 export type HelloResult = { version: string, contextId: ContextId, workspace: string, lastSeq: number, 
@@ -520,6 +537,31 @@ export type Notice = { "type": "filesChanged", folders: Array<string>, files: Ar
 export type PlanStep = { text: string, status: ItemStatus, };
 
 /**
+ * From the requests of the last two days, of all the user's workspaces (§14.5).
+ */
+export type ProviderHealth = { id: string, state: HealthState, 
+/**
+ * The state in words, and the way out where something is wrong.
+ */
+summary: string, lastSuccess?: number | null, consecutiveFailures: number, limitedUntil?: number | null, 
+/**
+ * From sending to the first byte, the newest counting most.
+ */
+firstByteMs?: number | null, 
+/**
+ * Answers that came to their end, and that broke off.
+ */
+streamsWhole: number, streamsBroken: number, 
+/**
+ * Tool calls whose arguments could be read, and could not.
+ */
+callsReadable: number, callsUnreadable: number, 
+/**
+ * Models that the provider said it does not have.
+ */
+unknownModels: Array<string>, today: Spending, };
+
+/**
  * One request to a model.
  */
 export type ProviderRequestId = string;
@@ -533,6 +575,18 @@ isDefault: boolean, ready: boolean,
  * What is missing and what to do, when it is not ready.
  */
 problem: string | null, baseUrl: string, models: Array<string>, keyVariable: string | null, };
+
+export type ProvidersHealthParams = Record<symbol, never>;
+
+export type ProvidersHealthResult = { 
+/**
+ * Those that can be used or have been tried.
+ */
+providers: Array<ProviderHealth>, 
+/**
+ * Of all providers on this day (UTC).
+ */
+today: Spending, };
 
 export type ProvidersListParams = Record<symbol, never>;
 
@@ -631,7 +685,7 @@ export type SessionSummary = { id: SessionId, title: string, createdAt: number, 
 /**
  * The engine ended while a turn was running.
  */
-interrupted: boolean, };
+interrupted: boolean, spent?: Spending, };
 
 export type SettingsGetParams = { 
 /**
@@ -650,6 +704,23 @@ export type SettingsValue = { value: JsonValue, };
 export type ShutdownParams = Record<symbol, never>;
 
 export type SnapshotId = string;
+
+/**
+ * What was spent in a session or on a day.
+ */
+export type Spending = { 
+/**
+ * Read and written.
+ */
+tokens: number, 
+/**
+ * US dollars, of the requests whose price is known.
+ */
+dollars: number, 
+/**
+ * Requests whose price is not known.
+ */
+unpriced: number, };
 
 export type SummaryItem = { filesChanged: Array<string>, commandsRun: number, usage: Usage, 
 /**
@@ -793,6 +864,7 @@ export interface Methods {
   "settings/get": { params: SettingsGetParams; result: SettingsValue };
   "settings/set": { params: SettingsSetParams; result: SettingsValue };
   "providers/list": { params: ProvidersListParams; result: ProvidersListResult };
+  "providers/health": { params: ProvidersHealthParams; result: ProvidersHealthResult };
   "ui/load": { params: UiLoadParams; result: UiLoadResult };
   "ui/save": { params: UiSaveParams; result: Done };
   "engine/shutdown": { params: ShutdownParams; result: Done };

@@ -16,7 +16,7 @@ use protocol::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Engine;
+use crate::{Engine, providers};
 
 /// The most of an artifact that one request returns.
 const MAX_ARTIFACT_READ: u64 = 1024 * 1024;
@@ -27,7 +27,7 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         Request::SessionStart(params) => value(sessions::start(engine, params)?),
         Request::SessionList(_) => value(sessions::list(engine)?),
         Request::SessionShow(params) => value(sessions::show(engine, &params.session_id)?),
-        Request::SessionResume(params) => value(sessions::show(engine, &params.session_id)?),
+        Request::SessionResume(params) => value(sessions::resume(engine, &params.session_id)?),
         Request::SessionSearch(params) => value(sessions::search(engine, &params)?),
         Request::SessionExport(params) => value(sessions::export(engine, &params.session_id)?),
         Request::TurnSend(params) => value(turns::send(engine, params)?),
@@ -88,7 +88,10 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         Request::SettingsSet(params) => {
             value(blocking(engine, move |engine| settings::set(engine, params)).await?)
         }
-        Request::ProvidersList(_) => value(blocking(engine, |engine| engine.rooms().models.list()).await?),
+        Request::ProvidersList(_) => value(providers::list_of(&engine.rooms().models).await?),
+        Request::ProvidersHealth(_) => {
+            value(blocking(engine, |engine| engine.rooms().models.health()).await?)
+        }
         Request::UiLoad(params) => value(blocking(engine, move |engine| ui::load(engine, &params)).await?),
         Request::UiSave(params) => value(blocking(engine, move |engine| ui::save(engine, params)).await?),
         // These belong to the connection; over any other door there is nothing to do.

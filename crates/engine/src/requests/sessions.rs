@@ -10,7 +10,7 @@ use protocol::{
 use serde_json::json;
 use store::{Durability, SessionRow, log::LogEvent};
 
-use crate::{Engine, events::Timeline};
+use crate::{Engine, events::Timeline, spending};
 
 const DEFAULT_HITS: u32 = 20;
 const MAX_HITS: u32 = 200;
@@ -78,6 +78,7 @@ fn summary(row: &SessionRow) -> SessionSummary {
         updated_at: row.updated_at,
         state: row.state,
         interrupted: interrupted(row),
+        spent: spending::in_row(&row.settings).sum,
     }
 }
 
@@ -92,6 +93,15 @@ pub fn show(engine: &Engine, id: &SessionId) -> Result<SessionShowResult, Runtim
         change_sets,
         notes: page.damaged.iter().map(ToString::to_string).collect(),
     })
+}
+
+/// Shows a session as a crash left it; from then on it counts as taken up again.
+pub fn resume(engine: &Engine, id: &SessionId) -> Result<SessionShowResult, RuntimeError> {
+    let shown = show(engine, id)?;
+    if shown.session.interrupted {
+        engine.session(id)?.keep("interrupted", json!(false))?;
+    }
+    Ok(shown)
 }
 
 pub fn search(engine: &Engine, params: &SessionSearchParams) -> Result<SessionSearchResult, RuntimeError> {

@@ -150,6 +150,10 @@ impl Turn {
         lock(&self.notes).push(note.into());
     }
 
+    pub fn fallbacks(&self) -> &[Origin] {
+        &self.fallbacks
+    }
+
     fn usage(&self) -> Usage {
         *lock(&self.usage)
     }
@@ -292,10 +296,12 @@ impl Turn {
     ) -> Result<Answer, RuntimeError> {
         let request_id = ProviderRequestId::mint();
         let history_bytes: usize = history.messages().iter().map(message_bytes).sum();
-        let estimated_input =
-            bundle.estimated_tokens + prompt::TokenBudgetManager::estimate_bytes(history_bytes);
+        let estimated = bundle.estimated_tokens + prompt::TokenBudgetManager::estimate_bytes(history_bytes);
+        let estimated_input = self.rooms.budget(&self.provider, &self.model).expected(estimated);
         let longest_answer = self.rooms.output_limit(&self.provider, &self.model);
-        spending::allow(self, estimated_input, u64::from(longest_answer))?;
+        // A key that was stored meanwhile may be in what this request or its tools bring in.
+        self.rooms.models.look_for_keys()?;
+        let allowed = spending::allow(self, estimated_input, u64::from(longest_answer))?;
         self.log(&LogEvent::ProviderRequestStarted {
             session: self.session.id.clone(),
             request: request_id.clone(),
@@ -317,6 +323,7 @@ impl Turn {
                 format: provider::AnswerFormat::Text,
                 request_id: request_id.clone(),
             },
+            allowed.fallbacks,
         )
         .await;
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -334,11 +341,20 @@ impl Turn {
                 duration_ms,
             },
         });
+        if asked.is_err() {
+            for Origin { provider, model } in &allowed.too_dear {
+                self.note(format!(
+                    "{provider} ({model}) was not asked instead: it could pass a limit of cost."
+                ));
+            }
+        }
         let answer = asked?;
         *lock(&self.usage) += answer.usage;
-        if let Some(cost) = spending::record(self, &answer)? {
+        let spent = spending::record(self, &answer)?;
+        if let Some(cost) = spent.cost {
             *lock(&self.cost).get_or_insert(0.0) += cost;
         }
+        self.learn(estimated, history, &answer)?;
         self.emit(
             EventBody::UsageUpdated {
                 turn_id: self.id.clone(),
@@ -346,10 +362,35 @@ impl Turn {
                 prompt_hash: bundle.hash.clone(),
                 estimated_input,
                 usage: answer.usage,
+                cost: spent.cost,
+                session: spent.session,
+                today: spent.today,
             },
             Durability::Normal,
         )?;
         Ok(answer)
+    }
+
+    /// What the provider counted corrects the next estimate for this model. Images are counted in other ways.
+    fn learn(&self, estimated: u64, history: &History, answer: &Answer) -> Result<(), RuntimeError> {
+        let mut blocks = history.messages().iter().flat_map(|message| &message.blocks);
+        let other_model = answer
+            .message
+            .origin
+            .as_ref()
+            .is_some_and(|origin| origin.provider != self.provider || origin.model != self.model);
+        if other_model || blocks.any(|block| matches!(block, Block::Image { .. })) {
+            return Ok(());
+        }
+        let rooms = &self.rooms;
+        rooms.calibrations.learn(
+            &rooms.store,
+            &self.provider,
+            &self.model,
+            estimated,
+            answer.usage.input,
+        )?;
+        Ok(())
     }
 }
 

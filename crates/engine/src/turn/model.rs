@@ -13,18 +13,19 @@ use super::Turn;
 const FLUSH_EVERY: Duration = Duration::from_millis(16);
 const FLUSH_AT: usize = 4 * 1024;
 
-/// Runs the request to its end. Cancellation reaches the provider through the turn's token.
-pub async fn ask(turn: &Turn, request: ModelRequest) -> Result<Answer, RuntimeError> {
+/// Runs the request to its end; `fallbacks` are asked where its provider cannot answer. Cancellation reaches the
+/// provider through the turn's token.
+pub async fn ask(turn: &Turn, request: ModelRequest, fallbacks: Vec<Origin>) -> Result<Answer, RuntimeError> {
     let request_id = request.request_id.clone();
     let asked = Origin {
         provider: request.provider.clone(),
         model: request.model.clone(),
     };
-    let mut events =
-        turn.rooms
-            .models
-            .gateway()
-            .stream_or_else(request, turn.fallbacks.clone(), turn.cancel.clone());
+    let mut events = turn
+        .rooms
+        .models
+        .gateway()
+        .stream_or_else(request, fallbacks, turn.cancel.clone());
     let mut open = OpenItem::new(turn, asked);
     let mut retry: Option<TimelineItem> = None;
     loop {

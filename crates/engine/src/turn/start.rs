@@ -49,6 +49,10 @@ pub async fn begin(
     )?;
     notes.into_iter().for_each(|note| turn.note(note));
 
+    tokio::select! {
+        () = turn.cancel.cancelled() => {}
+        () = rooms.models.learn_of(&turn.provider, &turn.model) => {}
+    }
     let position = if history.is_empty() {
         Position::FirstTurn
     } else {

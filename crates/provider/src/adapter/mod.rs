@@ -15,7 +15,7 @@ use crate::{
     message::{Message, ModelRequest},
 };
 
-pub(crate) use failure::{Fault, from_body};
+pub(crate) use failure::{Fault, from_body, looks_like_html};
 pub(crate) use quirks::Quirks;
 
 /// Reads the data of one server-sent event after another.

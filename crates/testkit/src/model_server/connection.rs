@@ -59,7 +59,7 @@ async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Resul
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ').map(str::to_owned);
     let method = words.next().unwrap_or_default();
-    let path = words.next().unwrap_or_default();
+    let path = origin_form(&words.next().unwrap_or_default());
     let headers: Vec<(String, String)> = lines
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned()))
@@ -88,6 +88,17 @@ async fn read_request(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Resul
         arrived_at: Instant::now(),
         answered_at: None,
     }))
+}
+
+/// The path of a target that a proxy handed on with its whole address.
+fn origin_form(target: &str) -> String {
+    match target
+        .strip_prefix("http://")
+        .and_then(|rest| rest.find('/').map(|at| &rest[at..]))
+    {
+        Some(path) => path.to_owned(),
+        None => target.to_owned(),
+    }
 }
 
 async fn fill(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<bool> {
