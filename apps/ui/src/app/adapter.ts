@@ -122,7 +122,7 @@ function toDomains(event: EventEnvelope): void {
       putChangeSet(body.changeSet);
       break;
     case "usageUpdated":
-      if (sessionId) addUsage(sessionId, body.usage);
+      if (sessionId) addUsage(sessionId, body);
       break;
     case "itemStarted":
       if (body.item.type === "approval" && !body.item.decision) needsYou(body.item.request);
@@ -136,12 +136,10 @@ function toDomains(event: EventEnvelope): void {
 type TurnCompleted = Extract<EventEnvelope["body"], { type: "turnCompleted" }>;
 
 function endTurn(sessionId: string, body: TurnCompleted): void {
-  sessionsStore.setState(({ runs, spent }) => {
+  sessionsStore.setState(({ runs }) => {
     const { [sessionId]: ended, ...rest } = runs;
     void ended;
-    const before = spent[sessionId];
-    const cost = body.cost == null ? (before?.cost ?? null) : (before?.cost ?? 0) + body.cost;
-    return { runs: rest, spent: before ? { ...spent, [sessionId]: { ...before, cost } } : spent };
+    return { runs: rest };
   });
   const end: TurnEnd = body.outcome.result;
   const words: Record<TurnEnd, string> = {
@@ -155,7 +153,8 @@ function endTurn(sessionId: string, body: TurnCompleted): void {
   turnEnded(sessionId, end);
 }
 
-function addUsage(sessionId: string, usage: Extract<EventEnvelope["body"], { type: "usageUpdated" }>["usage"]): void {
+function addUsage(sessionId: string, body: Extract<EventEnvelope["body"], { type: "usageUpdated" }>): void {
+  const { usage, session, today } = body;
   sessionsStore.setState(({ spent }) => {
     const before = spent[sessionId];
     const sum = before
@@ -167,7 +166,8 @@ function addUsage(sessionId: string, usage: Extract<EventEnvelope["body"], { typ
           reasoning: before.usage.reasoning + usage.reasoning,
         }
       : usage;
-    return { spent: { ...spent, [sessionId]: { usage: sum, cost: before?.cost ?? null, lastInput: usage.input } } };
+    const cost = session && session.dollars > 0 ? session.dollars : (before?.cost ?? null);
+    return { spent: { ...spent, [sessionId]: { usage: sum, cost, today: today?.dollars ?? 0, lastInput: usage.input } } };
   });
 }
 

@@ -12,8 +12,10 @@ export interface Run {
 
 export interface Spent {
   usage: Usage;
-  /** US dollars; absent until a price is known. */
+  /** US dollars of the whole session; absent until a price is known. */
   cost: number | null;
+  /** US dollars of the whole day (UTC), over all workspaces. */
+  today: number;
   /** Tokens of the newest request: how full the model's window was. */
   lastInput: number;
 }

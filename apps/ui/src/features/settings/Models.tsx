@@ -3,18 +3,20 @@
  * reads them from the environment variable that is named.
  */
 import { useEffect, useState } from "react";
-import type { JsonValue, ProviderSummary } from "../../protocol";
+import type { JsonValue, ProviderHealth, ProviderSummary } from "../../protocol";
 import { asShownError } from "../../shared/failure";
 import { runtime } from "../../shared/runtime";
 import { useStore } from "../../shared/store";
 import { Button } from "../../shared/ui";
 import { showError } from "../notifications";
 import { choose, loadProviders, providerName, providersStore } from "../providers";
+import { HealthNote, spendingWords, useHealth } from "./Health";
 import styles from "./View.module.css";
 
 export function Models() {
   const providers = useStore(providersStore, (state) => state.providers);
   const [adding, setAdding] = useState(false);
+  const { health, today } = useHealth();
   useEffect(() => void loadProviders(), []);
   return (
     <>
@@ -24,8 +26,9 @@ export function Models() {
         Vibe Coder again.
       </p>
       {providers.map((provider) => (
-        <Provider key={provider.id} provider={provider} />
+        <Provider key={provider.id} provider={provider} health={health[provider.id]} />
       ))}
+      {today && today.tokens > 0 && <p className={styles.note}>Today (UTC), all workspaces: {spendingWords(today)}.</p>}
       {adding ? (
         <NewProvider onDone={() => setAdding(false)} />
       ) : (
@@ -51,7 +54,7 @@ async function save(key: string, value: JsonValue): Promise<boolean> {
   }
 }
 
-function Provider({ provider }: { provider: ProviderSummary }) {
+function Provider({ provider, health }: { provider: ProviderSummary; health: ProviderHealth | undefined }) {
   const [editing, setEditing] = useState(false);
   return (
     <div className={styles.provider}>
@@ -77,6 +80,7 @@ function Provider({ provider }: { provider: ProviderSummary }) {
         </Button>
       </div>
       {!provider.ready && provider.problem && <p className={styles.note}>{provider.problem}</p>}
+      {provider.ready && health && <HealthNote health={health} />}
       {editing && <ProviderFields provider={provider} />}
     </div>
   );

@@ -89,8 +89,8 @@ function Elapsed({ from }: { from: number }) {
 function Spending() {
   const spent = useStore(sessionsStore, (state) => (state.selected ? state.spent[state.selected] : undefined));
   if (!spent) return null;
-  const { usage, cost } = spent;
-  const title = `Tokens read ${usage.input.toLocaleString("en-US")}, of them cached ${usage.cacheRead.toLocaleString("en-US")}; written ${usage.output.toLocaleString("en-US")}`;
+  const { usage, cost, today } = spent;
+  const title = `Tokens read ${usage.input.toLocaleString("en-US")}, of them cached ${usage.cacheRead.toLocaleString("en-US")}; written ${usage.output.toLocaleString("en-US")}${today > 0 ? `. Today, all workspaces: ${dollars(today)}` : ""}`;
   return (
     <span className={styles.quiet} title={title}>
       {tokens(usage.input + usage.output)} tokens
