@@ -8,11 +8,11 @@ use testkit::{ModelServer, model_server::Recording};
 
 use crate::{
     agent::{call, command, create, edit, fixture_path, read},
-    support::{FAMILIES, OUTPUT, Played, json_lines},
-    told::{expect_failure, last_results, results_text, spoken, tool_results},
+    support::{ALL_FAMILIES, FAMILIES, OUTPUT, Played, json_lines},
+    told::{expect_failure, last_results, spoken, tool_results},
 };
 
-/// Each cause has its own code, is tried again only where that helps, and leaves a session that can go on.
+/// V07, V08: each cause has its own code, is tried again only where that helps, and leaves a session that can go on.
 #[test]
 fn provider_failures_are_typed_and_the_session_goes_on() {
     for family in FAMILIES {
@@ -75,7 +75,7 @@ fn set(played: &Played, name: &str, value: &str) {
 
 /// A wait that the provider asks for is kept, shown, and the finished tools do not run again.
 #[test]
-fn rate_limit_is_waited_for_and_no_tool_runs_twice() {
+fn v07_rate_limit_is_waited_for_and_no_tool_runs_twice() {
     let scenario = json!({ "steps": [
         { "tools": [command("echo once"), read("a.txt")] },
         { "when": { "tool_result": "content a" }, "error": { "kind": "rate_limited", "retry_after": 1 } },
@@ -105,7 +105,7 @@ fn rate_limit_is_waited_for_and_no_tool_runs_twice() {
 
 /// An answer that breaks off after it began is not asked for again by itself: what was shown stays, and is said to be cut.
 #[test]
-fn broken_stream_keeps_what_was_shown_and_is_not_repeated() {
+fn v05_broken_stream_keeps_what_was_shown_and_is_not_repeated() {
     let scenario =
         "steps: [{ text: The first half of an answer, error: { kind: stream_broken } }, { text: Whole. }]";
     for family in FAMILIES {
@@ -126,6 +126,32 @@ fn broken_stream_keeps_what_was_shown_and_is_not_repeated() {
         played
             .exec(&["--session", &run.session(), "Again."])
             .expect_code(0);
+    }
+}
+
+/// V05: Stop works while a provider says nothing, before its answer and in the middle of it.
+#[test]
+fn v05_stop_works_while_a_stream_is_silent() {
+    for family in ALL_FAMILIES {
+        for (step, shown) in [
+            ("{ stall: true }", ""),
+            ("{ text: The first half, stall: true }", "The first half"),
+        ] {
+            let played = Played::new(family, &format!("steps: [{step}, {{ text: Going on. }}]"));
+            let mut running = played
+                .place
+                .start(&["exec", "--json", "--provider", family, "Work."]);
+            match shown {
+                "" => played.wait_for_request(Duration::from_secs(20)),
+                shown => drop(running.wait_for(shown, Duration::from_secs(20))),
+            }
+            running.signal("INT");
+            let run = running.finish(Duration::from_secs(10)).expect_code(130);
+            assert_eq!(run.answer(), shown, "{family}: what was shown stays");
+            played
+                .exec(&["--session", &run.session(), "Go on."])
+                .expect_code(0);
+        }
     }
 }
 
@@ -386,7 +412,7 @@ fn each_request_begins_with_the_one_before() {
     steps.push(json!({ "text": "Done." }));
     steps.push(json!({ "text": "Again." }));
     let scenario = json!({ "steps": steps }).to_string();
-    for family in FAMILIES {
+    for family in ALL_FAMILIES {
         let played = Played::new(family, &scenario);
         played.place.write("a.txt", "content a\n");
         played
@@ -420,10 +446,12 @@ fn each_request_begins_with_the_one_before() {
         let body = requests[0].json();
         let system = match family {
             "anthropic" => body["system"].to_string(),
+            "gemini" => body["systemInstruction"].to_string(),
+            "responses" => body["instructions"].to_string(),
             _ => body["messages"][0]["content"].to_string(),
         };
         let tokens = (system.chars().count() + body["tools"].to_string().chars().count()).div_ceil(4);
         assert!(tokens < 3_000, "{family}: {tokens} tokens");
-        assert!(results_text(&requests[1]).contains("content a"));
+        assert!(String::from_utf8_lossy(&requests[1].body).contains("content a"));
     }
 }

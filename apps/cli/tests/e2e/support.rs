@@ -5,6 +5,9 @@ use testkit::{ExecRun, Hermetic, ModelServer};
 /// The two wire formats a scenario is played over.
 pub const FAMILIES: [&str; 2] = ["anthropic", "openai"];
 
+/// All wire formats, for what must hold byte for byte.
+pub const ALL_FAMILIES: [&str; 4] = ["anthropic", "openai", "responses", "gemini"];
+
 /// What a line with a piece of a command's output has in it; the words of the output stand in the command, too.
 pub const OUTPUT: &str = r#""delta":{"kind":"output""#;
 
@@ -27,10 +30,29 @@ impl Played {
         place.set_variable("OPENAI_BASE_URL", server.openai_base_url());
         place.set_variable("ANTHROPIC_API_KEY", "sk-ant-test-0123456789");
         place.set_variable("OPENAI_API_KEY", "sk-test-0123456789");
+        place.set_variable("GEMINI_BASE_URL", server.gemini_base_url());
+        place.set_variable("GEMINI_API_KEY", "gemini-test-0123456789");
+        if provider == "responses" {
+            let entry = serde_json::json!({
+                "family": "openai-responses", "baseUrl": server.openai_base_url(),
+                "apiKeyEnv": "OPENAI_API_KEY", "model": "gpt-5.5",
+            });
+            let set = place.vibe(&["settings", "set", "providers.responses", &entry.to_string()]);
+            assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+        }
         Self {
             place,
             server,
             provider,
+        }
+    }
+
+    /// Waits until the server has a request.
+    pub fn wait_for_request(&self, limit: std::time::Duration) {
+        let end = std::time::Instant::now() + limit;
+        while self.server.requests().is_empty() {
+            assert!(std::time::Instant::now() < end, "no request came");
+            std::thread::sleep(std::time::Duration::from_millis(5));
         }
     }
 

@@ -101,7 +101,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
     {
         return Kind::Quota;
     }
-    if labelled(&["context_length", "request_too_large"])
+    if labelled(&["context_length", "request_too_large", "exceed_context_size"])
         || status == 413
         || (matches!(status, 0 | 400 | 422 | 500)
             && says(&[
@@ -110,6 +110,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
                 "context length",
                 "context window",
                 "context size",
+                "exceed context limit",
                 "input is too long",
                 "maximum number of tokens allowed",
             ]))

@@ -76,7 +76,7 @@ async fn each_request_continues_the_bytes_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn reasoning_goes_only_to_the_model_that_produced_it() {
+async fn v06_reasoning_goes_only_to_the_model_that_produced_it() {
     let yaml = "steps: [{ thinking: secret thoughts, text: said, repeat: always }]";
     for family in FAMILIES {
         // The server refuses reasoning signed by another model, as the real one does.

@@ -34,7 +34,7 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ),
     (
         "Reasoning goes only to the model that wrote it",
-        "history::reasoning_goes_only_to_the_model_that_produced_it",
+        "history::v06_reasoning_goes_only_to_the_model_that_produced_it",
     ),
     (
         "Every stored history is sendable",
@@ -42,11 +42,11 @@ const ELSEWHERE: [(&str, &str); 8] = [
     ),
     (
         "Waits in seconds and dates, quota not retried",
-        "recorded::a_rate_limit_is_waited_for_as_the_provider_says",
+        "recorded::v07_a_rate_limit_is_waited_for_as_the_provider_says",
     ),
     (
         "Bytes cut at every position",
-        "recorded::text_survives_any_split_of_its_bytes",
+        "recorded::v04_text_survives_any_split_of_its_bytes",
     ),
     (
         "Parallel calls in pieces, with and without index and id",
