@@ -1,0 +1,113 @@
+//! HTML and CSS.
+
+use tree_sitter::Node;
+
+use super::{
+    Import,
+    SymbolKind::{Property, Selector},
+    rules::{
+        Does::{Above, Descend, Import as Imports, ImportAndLook, Look},
+        Found,
+        Inside::{Closed, Open},
+        Row, Scope, Source, child_of_kind, line_of,
+    },
+};
+
+pub(super) const HTML: &[Row] = &[
+    ("comment", Above),
+    ("element", ImportAndLook(linked, element)),
+    ("script_element", Imports(linked)),
+];
+
+fn element(source: Source<'_>, node: Node<'_>, _: Scope) -> Found {
+    let Some(tag) = opening(node) else {
+        return Found::Descend;
+    };
+    if let Some(id) = attribute(source, tag, "id") {
+        return Found::named(Selector, Some(id), Open);
+    }
+    match child_of_kind(tag, "tag_name") {
+        Some(name) if source.of(name).contains('-') => Found::named(Selector, Some(name), Open),
+        _ => Found::Descend,
+    }
+}
+
+fn linked(source: Source<'_>, node: Node<'_>, imports: &mut Vec<Import>) {
+    let Some(tag) = opening(node) else {
+        return;
+    };
+    let name = child_of_kind(tag, "tag_name").map(|name| source.of(name));
+    let value = match name {
+        Some("script") => attribute(source, tag, "src"),
+        Some("link") => attribute(source, tag, "href"),
+        _ => None,
+    };
+    if let Some(value) = value {
+        imports.push(Import {
+            target: source.of(value).to_owned(),
+            names: Vec::new(),
+            line: line_of(tag),
+        });
+    }
+}
+
+fn opening(node: Node<'_>) -> Option<Node<'_>> {
+    child_of_kind(node, "start_tag").or_else(|| child_of_kind(node, "self_closing_tag"))
+}
+
+fn attribute<'tree>(source: Source<'_>, tag: Node<'tree>, name: &str) -> Option<Node<'tree>> {
+    let mut cursor = tag.walk();
+    let attribute = tag
+        .named_children(&mut cursor)
+        .filter(|child| child.kind() == "attribute")
+        .find(|attribute| {
+            child_of_kind(*attribute, "attribute_name").is_some_and(|found| source.of(found) == name)
+        })?;
+    child_of_kind(attribute, "quoted_attribute_value")
+        .and_then(|quoted| child_of_kind(quoted, "attribute_value"))
+        .or_else(|| child_of_kind(attribute, "attribute_value"))
+}
+
+pub(super) const CSS: &[Row] = &[
+    ("comment", Above),
+    ("rule_set", Look(rule)),
+    ("block", Descend),
+    ("media_statement", Descend),
+    ("supports_statement", Descend),
+    ("scope_statement", Descend),
+    ("at_rule", Descend),
+    ("keyframes_statement", Look(keyframes)),
+    ("declaration", Look(custom_property)),
+    ("import_statement", Imports(css_import)),
+];
+
+fn rule(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {
+    Found::named(Selector, child_of_kind(node, "selectors"), Open)
+}
+
+fn keyframes(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {
+    Found::named(Selector, child_of_kind(node, "keyframes_name"), Closed)
+}
+
+/// `--accent` and SCSS's `$accent` are used elsewhere, other properties are not.
+fn custom_property(source: Source<'_>, node: Node<'_>, _: Scope) -> Found {
+    let name = child_of_kind(node, "property_name").filter(|name| source.of(*name).starts_with(['-', '$']));
+    match name {
+        Some(name) if !source.of(name).starts_with("-w") && !source.of(name).starts_with("-m") => {
+            Found::named(Property, Some(name), Closed)
+        }
+        _ => Found::Nothing,
+    }
+}
+
+fn css_import(source: Source<'_>, node: Node<'_>, imports: &mut Vec<Import>) {
+    let text = source.of(node);
+    let quoted = |quote: char| text.split(quote).nth(1);
+    if let Some(target) = quoted('"').or_else(|| quoted('\'')) {
+        imports.push(Import {
+            target: target.to_owned(),
+            names: Vec::new(),
+            line: line_of(node),
+        });
+    }
+}
