@@ -36,16 +36,25 @@ impl Judge<'_> {
             };
         }
         let name = program(&name);
-        if let Some(flow) = self.builtin(&name, args, places) {
+        let outer = self.part.replace(self.parts.len());
+        self.parts.push(known_words(&name, args, places));
+        let flow = self.known_program(&name, args, places);
+        self.part = outer;
+        flow
+    }
+
+    fn known_program(&mut self, name: &str, args: &[Arg], places: &Places) -> Flow {
+        let stay = Flow::stay(places);
+        if let Some(flow) = self.builtin(name, args, places) {
             return flow;
         }
-        if self.wrapper(&name, args, places) {
+        if self.wrapper(name, args, places) {
             return stay;
         }
         let before = self.findings.len();
-        self.never(&name, args, places);
+        self.never(name, args, places);
         if self.findings.len() == before {
-            self.program(&name, args, places);
+            self.program(name, args, places);
         }
         stay
     }
@@ -346,6 +355,21 @@ impl Judge<'_> {
             self.allow(CommandClass::ReadOnly, "read-only");
         }
     }
+}
+
+/// A command's words, if they are known and so is the one folder it runs in: the same words elsewhere do another thing.
+fn known_words(name: &str, args: &[Arg], places: &Places) -> Option<Vec<String>> {
+    if places.unknown || places.known.len() != 1 {
+        return None;
+    }
+    let mut words = vec![name.to_owned()];
+    for arg in args {
+        if arg.glob || !arg.unset.is_empty() || !arg.secrets.is_empty() {
+            return None;
+        }
+        words.push(arg.text.clone()?);
+    }
+    Some(words)
 }
 
 /// The table's name of a program: known folders before it are dropped, others are kept.

@@ -14,6 +14,7 @@ mod deletes;
 mod git;
 mod options;
 mod paths;
+mod rules;
 mod scripts;
 mod syntax;
 // Laid out by hand: tables read as tables.
@@ -27,6 +28,8 @@ mod wrappers;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+pub use rules::{Effect, Pattern, PatternError, Rule};
 
 use protocol::{ErrorCode, Mode, RuntimeError};
 
@@ -149,6 +152,9 @@ pub struct Verdict {
     reasons: Vec<String>,
     last_pipeline: Vec<Option<String>>,
     changes_repository: bool,
+    parts: Vec<rules::Part>,
+    /// Whether it asks because of its parts and nothing else, as a redirection would be.
+    parts_ask: bool,
 }
 
 impl Verdict {
@@ -324,6 +330,29 @@ pub fn judge(command: &str, context: &PolicyContext) -> Verdict {
         (Level::Ask, _) => Ruling::Ask,
         (Level::Allow, _) => Ruling::Allow,
     };
+    let asks = |finding: &Finding| {
+        finding.level == Level::Ask
+            || (finding.class == CommandClass::ProjectCheck
+                && finding.level == Level::Allow
+                && context.checks == Checks::Ask)
+    };
+    let parts: Vec<rules::Part> = judged
+        .parts
+        .into_iter()
+        .enumerate()
+        .map(|(index, words)| rules::Part {
+            words,
+            asks: judged
+                .findings
+                .iter()
+                .any(|finding| finding.part == Some(index) && asks(finding)),
+        })
+        .collect();
+    let parts_ask = judged
+        .findings
+        .iter()
+        .filter(|finding| asks(finding))
+        .all(|finding| finding.part.is_some());
     let mut reasons: Vec<String> = Vec::new();
     for finding in &judged.findings {
         let decides = finding.level == strictest && (strictest != Level::Allow || finding.class == class);
@@ -341,6 +370,8 @@ pub fn judge(command: &str, context: &PolicyContext) -> Verdict {
         reasons,
         last_pipeline: judged.last_pipeline,
         changes_repository: judged.changes_repository,
+        parts,
+        parts_ask,
     }
 }
 
@@ -357,4 +388,6 @@ struct Finding {
     level: Level,
     class: CommandClass,
     reason: String,
+    /// The simple command it is about, where it is about one.
+    part: Option<usize>,
 }

@@ -13,6 +13,8 @@ use super::{CommandClass, Finding, Level, PolicyContext};
 
 pub(super) struct Judged {
     pub(super) findings: Vec<Finding>,
+    /// The words of every simple command, where they are known.
+    pub(super) parts: Vec<Option<Vec<String>>>,
     pub(super) last_pipeline: Vec<Option<String>>,
     pub(super) changes_repository: bool,
 }
@@ -27,6 +29,7 @@ pub(super) fn judge_text(command: &str, context: &PolicyContext) -> Judged {
     Judged {
         changes_repository: judge.changes_repository,
         findings: judge.findings,
+        parts: judge.parts,
         last_pipeline: last_pipeline(command),
     }
 }
@@ -76,6 +79,9 @@ impl Flow {
 pub(super) struct Judge<'a> {
     pub(super) context: &'a PolicyContext,
     pub(super) findings: Vec<Finding>,
+    pub(super) parts: Vec<Option<Vec<String>>>,
+    /// The simple command that is being judged.
+    pub(super) part: Option<usize>,
     pub(super) variables: HashMap<String, Value>,
     pub(super) functions: HashSet<String>,
     pub(super) source: String,
@@ -107,6 +113,8 @@ impl<'a> Judge<'a> {
         Self {
             context,
             findings: Vec::new(),
+            parts: Vec::new(),
+            part: None,
             variables: HashMap::new(),
             functions: HashSet::new(),
             source: String::new(),
@@ -132,11 +140,24 @@ impl<'a> Judge<'a> {
     }
 
     fn find(&mut self, level: Level, class: CommandClass, reason: String) {
-        self.findings.push(Finding { level, class, reason });
+        self.findings.push(Finding {
+            level,
+            class,
+            reason,
+            part: self.part,
+        });
     }
 
     /// Judges a whole script text, also one that a wrapper is given as an argument.
     pub(super) fn script(&mut self, text: &str, places: &Places) -> Flow {
+        // What it holds are commands of their own.
+        let outer = self.part.take();
+        let flow = self.script_inner(text, places);
+        self.part = outer;
+        flow
+    }
+
+    fn script_inner(&mut self, text: &str, places: &Places) -> Flow {
         let stay = Flow::stay(places);
         if text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
             self.ask("the command contains control characters");

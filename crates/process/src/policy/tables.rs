@@ -216,6 +216,20 @@ pub(super) const INTERPRETERS: &[&str] = &[
 
 pub(super) const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "busybox"];
 
+/// Subcommands whose arguments only say what the same kind of thing is done to: a standing OK covers them all.
+pub(super) const ONE_KIND: &[(&str, &str)] = &[
+    ("git", "add|commit|fetch|pull|push|tag"), ("npm", "install|i|add|ci|update"), ("pnpm", "install|i|add|update"),
+    ("yarn", "install|add|up"), ("bun", "install|add|update"), ("pip", "install"), ("pip3", "install"),
+    ("uv", "add|sync|lock"), ("poetry", "add|install|update"), ("cargo", "add|fetch|update"), ("go", "get"),
+    ("bundle", "install|add"), ("composer", "install|require"), ("gem", "install"),
+];
+
+/// Options beside which such a command still is of that kind.
+pub(super) const KIND_OPTIONS: &[&str] = &[
+    "-m", "--message", "-a", "-am", "-q", "--quiet", "-v", "--verbose", "-u", "--set-upstream", "--tags", "-A", "--all",
+    "-D", "--save-dev", "-E", "--save-exact", "--dev", "-y",
+];
+
 /// Never run: what it would do, in words.
 pub(super) const BLOCKED: &[(&str, &str)] = &[
     ("sudo", "runs as administrator"), ("doas", "runs as administrator"), ("su", "runs as another user"),
