@@ -105,7 +105,7 @@ export class Place {
 
   /** Another address from the host that runs. */
   async anotherWindow(workspace = this.workspace): Promise<string> {
-    return this.vibe("--no-open", workspace).trim();
+    return execFileSync(binary, ["--no-open", workspace], { cwd: this.root, env: this.variables, encoding: "utf8" }).trim();
   }
 
   hostRecord(): { port: number; token: string } {

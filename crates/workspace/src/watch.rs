@@ -169,7 +169,7 @@ impl<D: FnMut(Change)> Watching<D> {
             };
             match message {
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(Message::Show(folders)) => self.arrange(&folders),
+                Ok(Message::Show(folders)) => self.show(&folders),
                 Ok(Message::Wake) => {
                     due.get_or_insert_with(|| Instant::now() + self.options.gather);
                 }
@@ -187,6 +187,19 @@ impl<D: FnMut(Change)> Watching<D> {
                 let pending = self.shared.take();
                 self.tell(pending);
             }
+        }
+    }
+
+    /// What happened to a folder between its listing and its watch was seen by nobody, so a folder that is newly shown
+    /// is told once as changed.
+    fn show(&mut self, folders: &BTreeSet<PathBuf>) {
+        let fresh: BTreeSet<PathBuf> = folders.difference(self.targets.wanted()).cloned().collect();
+        self.arrange(folders);
+        if !fresh.is_empty() {
+            (self.deliver)(Change::Files {
+                folders: fresh,
+                files: BTreeSet::new(),
+            });
         }
     }
 

@@ -217,6 +217,11 @@ fn a_killed_engine_is_started_again_and_the_window_catches_up() {
     assert_eq!(sessions["sessions"][0]["interrupted"], true, "{sessions}");
     let again = window.ask(key, "session/resume", json!({ "sessionId": session }));
     assert!(again["timeline"].as_array().unwrap().len() >= 2, "{again}");
+    let sessions = window.ask(key, "session/list", json!({}));
+    assert_eq!(
+        sessions["sessions"][0]["interrupted"], false,
+        "it is not offered again: {sessions}"
+    );
 }
 
 #[test]

@@ -279,3 +279,14 @@ fn a_repository_that_appears_is_watched() {
         place.settle();
     }
 }
+
+#[test]
+fn a_folder_that_is_newly_shown_is_told_once() {
+    let place = Place::new(WatchOptions::default(), project);
+    place.show(&[""]);
+    place.settle();
+    place.show(&["", "src"]);
+    assert_eq!(place.settle().folders, BTreeSet::from([path("src")]));
+    place.show(&["", "src"]);
+    assert!(place.settle().folders.is_empty());
+}

@@ -97,8 +97,10 @@ async function send(session: string | null, text: string, mode: Mode): Promise<b
     let id = session;
     if (!id) {
       id = (await runtime().request("session/start", { title: null })).sessionId;
-      await openSession(id);
-      update(id, { ...freshDraft, mode });
+      // What was typed while it was being made is the next message of this conversation.
+      update(id, { ...draftOf(composerStore.getState(), null), mode });
+      update(null, freshDraft);
+      if (selected() === null) await openSession(id);
     }
     const { chosen } = providersStore.getState();
     await runtime().request("turn/send", {

@@ -133,3 +133,19 @@ test("a window that finds its workspace again keeps its own newer drafts", () =>
   expect(draftOf(composerStore.getState(), "ses_1").text).toBe("typed while nothing answered");
   expect(draftOf(composerStore.getState(), "ses_2").text).toBe("other");
 });
+
+test("what is typed while the first message makes its session stays in the box", async () => {
+  sessionsStore.setState({ selected: null });
+  let started: (value: { sessionId: string }) => void = () => undefined;
+  testRuntime({
+    "session/start": () => new Promise<{ sessionId: string }>((done) => (started = done)),
+    "turn/send": () => ({ turnId: "trn_1" }),
+    "ui/save": () => ({}),
+  });
+  render(<Composer />);
+  const box = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Message" });
+  await userEvent.type(box, "first{Enter}and then");
+  started({ sessionId: "ses_1" });
+  await waitFor(() => expect(sessionsStore.getState().selected).toBe("ses_1"));
+  expect(box.value).toBe("and then");
+});
