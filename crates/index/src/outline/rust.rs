@@ -93,6 +93,7 @@ fn uses(source: Source<'_>, node: Node<'_>, imports: &mut Vec<Import>) {
     };
     let mut waiting = vec![(String::new(), argument)];
     let first = imports.len();
+    let inline = inline_modules(node);
     while let Some((prefix, node)) = waiting.pop() {
         match node.kind() {
             "scoped_use_list" => {
@@ -136,6 +137,41 @@ fn uses(source: Source<'_>, node: Node<'_>, imports: &mut Vec<Import>) {
             _ => {}
         }
     }
+    for _ in 0..inline {
+        one_module_out(imports, first);
+    }
+}
+
+/// Modules with a body around a node: each takes one `super` to get out of, and the file is still the same.
+fn inline_modules(node: Node<'_>) -> usize {
+    let mut around = node.parent();
+    let mut count = 0;
+    while let Some(node) = around {
+        count += usize::from(node.kind() == "mod_item");
+        around = node.parent();
+    }
+    count
+}
+
+/// Writes paths as they are seen from one module further out. What stays in the file imports nothing.
+fn one_module_out(imports: &mut Vec<Import>, first: usize) {
+    let mut index = 0;
+    imports.retain_mut(|import| {
+        index += 1;
+        if index <= first {
+            return true;
+        }
+        if let Some(rest) = import.target.strip_prefix("super::") {
+            let further = rest == "super" || rest.starts_with("super::");
+            import.target = if further {
+                rest.to_owned()
+            } else {
+                format!("self::{rest}")
+            };
+            return true;
+        }
+        import.target != "super" && import.target != "self" && !import.target.starts_with("self::")
+    });
 }
 
 fn take(imports: &mut Vec<Import>, first: usize, target: String, name: &str, line: u32) {
