@@ -261,6 +261,7 @@ mod tests {
         }
     }
 
+    #[expect(clippy::type_complexity, reason = "a table of cases is a list of tuples")]
     #[test]
     fn never_wins_over_ask_wins_over_allow_and_a_block_stays() {
         use Effect::{Allow, Ask, Never};

@@ -9,6 +9,7 @@ mod report;
 pub(crate) mod session;
 mod shell;
 pub(crate) mod supervise;
+mod terminal;
 pub(crate) mod tree;
 
 use std::io::{self, Write};
@@ -20,6 +21,7 @@ use tokio::sync::{mpsc, watch};
 
 pub use output::{OutputStream, OutputSummary};
 pub use report::EndedPart;
+pub use terminal::{Terminal, Typist};
 pub use tree::Process;
 
 use crate::environment::CommandEnvironment;
@@ -52,6 +54,7 @@ pub struct RunOptions {
     /// Events that may wait for the consumer; each output event has at most 64 KiB.
     pub event_capacity: usize,
     pub leftover: Leftover,
+    pub terminal: Terminal,
     /// The view of the workspace to run in; without one the command runs on the machine as it is.
     pub staged: Option<Staged>,
     /// Receives every byte of both streams, raw and in order. It caps itself; writing to it may block.
@@ -75,6 +78,7 @@ impl RunOptions {
             keep_output: 64 * 1024,
             event_capacity: 32,
             leftover: Leftover::default(),
+            terminal: Terminal::default(),
             staged: None,
             log,
         }
@@ -206,6 +210,7 @@ pub struct RunningCommand {
     started: Instant,
     events: mpsc::Receiver<CommandEvent>,
     stop: StopHandle,
+    typist: Option<Typist>,
 }
 
 impl RunningCommand {
@@ -224,6 +229,11 @@ impl RunningCommand {
 
     pub fn stop_handle(&self) -> StopHandle {
         self.stop.clone()
+    }
+
+    /// Absent for a command without a terminal.
+    pub fn typist(&self) -> Option<Typist> {
+        self.typist.clone()
     }
 
     /// The next event; `None` after the end. Safe to drop and call again, as in `select!`. The command waits

@@ -247,6 +247,8 @@ impl Reader {
                     progress = true;
                     continue;
                 }
+                // How a terminal says that nobody has it open any more.
+                Err(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => 0,
                 Err(error) => return Err(error),
             };
             if read == 0 {

@@ -15,13 +15,23 @@ use rustix::io::{FdFlags, fcntl_setfd};
 ///
 /// `kept` must stay open until the spawn has returned.
 pub(crate) fn own_session(command: &mut Command, kept: Option<RawFd>) {
-    own_session_keeping(command, kept.into_iter().collect());
+    own_session_keeping(command, kept.into_iter().collect(), OwnTerminal::No);
+}
+
+/// Whether the child's standard input is a terminal that becomes its session's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnTerminal {
+    No,
+    Take,
 }
 
 /// The same with any number of descriptors that stay open.
-pub(crate) fn own_session_keeping(command: &mut Command, kept: Vec<RawFd>) {
+pub(crate) fn own_session_keeping(command: &mut Command, kept: Vec<RawFd>, terminal: OwnTerminal) {
     let hook = move || {
         rustix::process::setsid()?;
+        if terminal == OwnTerminal::Take {
+            rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+        }
         for number in &kept {
             // SAFETY: the caller keeps the descriptor open until the spawn has returned, and the child has its
             // copy of it; the borrow ends with this statement.

@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use super::guard::MARK_VARIABLE;
 use super::report::prelude;
-use super::session::own_session_keeping;
+use super::session::{OwnTerminal, own_session_keeping};
 use crate::environment::{CommandEnvironment, QUIET};
 use crate::staged::{Launch, Launched, Staged, THIS_PROGRAM};
 use crate::tool::git_overrides;
@@ -88,8 +88,13 @@ pub(super) struct Invocation<'a> {
     /// Whether a repository's monitor and hooks are kept from running, as for a command that nobody was asked about.
     pub(super) repository_code: RepositoryCode,
     pub(super) mark: &'a str,
-    pub(super) stdout: io::PipeWriter,
-    pub(super) stderr: io::PipeWriter,
+    pub(super) ends: Ends,
+}
+
+/// The command's side of what its output is read from.
+pub(super) enum Ends {
+    Pipes(io::PipeWriter, io::PipeWriter),
+    Terminal(OwnedFd),
 }
 
 /// The shell, or the helper that becomes it in a view.
@@ -128,10 +133,28 @@ pub(super) fn spawn(invocation: Invocation<'_>) -> io::Result<Spawned> {
         .env_clear()
         .envs(invocation.environment.iter())
         .envs(QUIET)
-        .env(MARK_VARIABLE, invocation.mark)
-        .stdin(Stdio::null())
-        .stdout(invocation.stdout)
-        .stderr(invocation.stderr);
+        .env(MARK_VARIABLE, invocation.mark);
+    let terminal = match invocation.ends {
+        Ends::Pipes(stdout, stderr) => {
+            command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+            OwnTerminal::No
+        }
+        Ends::Terminal(theirs) => {
+            command.env("TERM", "xterm-256color");
+            command
+                .stdin(theirs.try_clone()?)
+                .stdout(theirs.try_clone()?)
+                .stderr(theirs);
+            match &mut launch {
+                // Only one session can have it, and the shell's own begins in the view.
+                Some(launch) => {
+                    launch.with_terminal();
+                    OwnTerminal::No
+                }
+                None => OwnTerminal::Take,
+            }
+        }
+    };
     if invocation.staged.is_some() {
         // Temporary files have their place in the view.
         for name in ["TMPDIR", "TMP", "TEMP"] {
@@ -141,7 +164,7 @@ pub(super) fn spawn(invocation: Invocation<'_>) -> io::Result<Spawned> {
     if invocation.repository_code == RepositoryCode::Off {
         command.envs(git_overrides()).env("GIT_OPTIONAL_LOCKS", "0");
     }
-    own_session_keeping(&mut command, kept);
+    own_session_keeping(&mut command, kept, terminal);
     let mut child = tokio::process::Command::from(command).spawn()?;
     let view = match launch.map(Launch::begin).transpose() {
         Ok(view) => view,

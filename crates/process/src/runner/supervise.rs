@@ -13,11 +13,11 @@ use tokio::sync::{mpsc, watch};
 
 use super::guard::{Watched, program_mark};
 use super::output::{Collected, ReaderControl, ReaderInput};
-use super::shell::{Directory, Invocation, ReportPipe, RepositoryCode, Shell, Spawned};
+use super::shell::{Directory, Ends, Invocation, ReportPipe, RepositoryCode, Shell, Spawned};
 use super::tree::{Process, Tree};
 use super::{
     CommandEnd, CommandEvent, EndRequest, EndedPart, Leftover, Outcome, RunOptions, RunningCommand,
-    SpawnError, StopHandle, output, shell,
+    SpawnError, StopHandle, Terminal, Typist, output, shell, terminal,
 };
 use crate::machine::{CommandInput, next};
 use crate::policy::{ApprovedCommand, CommandClass, tables};
@@ -51,8 +51,20 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
         Some(script) => (Some(report), script.as_str()),
         None => (None, command.text()),
     };
-    let (stdout, stdout_end) = io::pipe()?;
-    let (stderr, stderr_end) = io::pipe()?;
+    let mut typist = None;
+    let (stdout, stderr, ends) = match options.terminal {
+        Terminal::None => {
+            let (stdout, stdout_end) = io::pipe()?;
+            let (stderr, stderr_end) = io::pipe()?;
+            (stdout, stderr, Ends::Pipes(stdout_end, stderr_end))
+        }
+        Terminal::Own => {
+            let pair = terminal::open()?;
+            typist = Some(Typist::of(&pair.ours)?);
+            let (stdout, stderr) = terminal::streams(pair.ours)?;
+            (stdout, stderr, Ends::Terminal(pair.theirs))
+        }
+    };
     let mark = format!("{}-{}", program_mark(), uuid::Uuid::now_v7().simple());
     let started = Instant::now();
     let Spawned { child, view } = shell::spawn(Invocation {
@@ -67,8 +79,7 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
             CommandClass::ProjectCheck | CommandClass::Other => RepositoryCode::MayRun,
         },
         mark: &mark,
-        stdout: stdout_end,
-        stderr: stderr_end,
+        ends,
     })?;
     let pid = child
         .id()
@@ -116,6 +127,7 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
         started,
         events,
         stop: StopHandle { request },
+        typist,
     })
 }
 

@@ -122,6 +122,7 @@ fn wait_for_either(view: &OwnedFd, launcher: &File) -> rustix::io::Result<FirstE
 /// Gives the output up, so that it closes when the last process of the command has ended.
 pub(super) fn silence_output() -> io::Result<()> {
     let nowhere = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&nowhere)?;
     rustix::stdio::dup2_stdout(&nowhere)?;
     rustix::stdio::dup2_stderr(&nowhere)?;
     Ok(())

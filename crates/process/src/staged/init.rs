@@ -79,6 +79,10 @@ fn begin(spec: &Spec, status: &mut File, ids_known: &mut io::PipeReader) -> Resu
 /// In the child: gives up what the command must not have, and becomes it.
 fn become_task(spec: &Spec, status: &mut File) -> Result<ExitCode, Trouble> {
     setsid().map_err(Trouble::at("a session of its own"))?;
+    if spec.terminal {
+        rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())
+            .map_err(Trouble::at("a terminal of its own"))?;
+    }
     if chdir(&spec.cwd.0).is_err() {
         Report::Note(format!(
             "The folder {} is gone; the command ran in {} instead.",

@@ -53,6 +53,11 @@ impl Launch {
         self.spec.report = Some(report);
     }
 
+    /// Makes the shell's standard input the terminal of its session.
+    pub(crate) fn with_terminal(&mut self) {
+        self.spec.terminal = true;
+    }
+
     /// Descriptors that must stay open in the helper.
     pub(crate) fn kept(&self) -> [RawFd; 2] {
         [self.theirs.0.as_raw_fd(), self.theirs.1.as_raw_fd()]

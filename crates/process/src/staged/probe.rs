@@ -13,7 +13,7 @@ use super::launch::{Launch, THIS_PROGRAM, reports};
 use super::layers::{make_file, make_folder};
 use super::spec::{Report, Task};
 use super::{Limits, Network, Repository, Sandbox, Staged, View};
-use crate::runner::session::own_session_keeping;
+use crate::runner::session::{OwnTerminal, own_session_keeping};
 use crate::tool::{Captured, capture, kill_group};
 
 const LONGEST: Duration = Duration::from_secs(10);
@@ -130,7 +130,7 @@ fn run(staged: &Staged, task: Task) -> Result<String, SelfTestError> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    own_session_keeping(&mut command, launch.kept().to_vec());
+    own_session_keeping(&mut command, launch.kept().to_vec(), OwnTerminal::No);
     let mut child = command.spawn().map_err(SelfTestError::Helper)?;
     let launched = match launch.begin() {
         Ok(launched) => launched,

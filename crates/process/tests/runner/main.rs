@@ -17,3 +17,4 @@ mod run;
 mod setting;
 mod staged;
 mod stop;
+mod terminal;
