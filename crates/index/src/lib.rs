@@ -2,10 +2,19 @@
 //!
 //! Built from what `workspace` walks; reads no file itself and keeps nothing on disk.
 
+mod analyse;
+mod chunks;
+mod codec;
 mod fuzzy;
 mod imports;
 mod language;
+mod live;
 mod outline;
+mod past;
+mod request;
+mod retrieve;
+mod segment;
+mod terms;
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +24,15 @@ use workspace::{
 
 use fuzzy::Query;
 
-pub use imports::Manifest;
+pub use imports::{ImportResolver, Manifest};
 pub use language::{Content, Language};
-pub use outline::{Definition, Import, Outline, SymbolKind};
+pub use chunks::Lines;
+pub use live::{CodeIndex, MAX_FILES, Refreshed, Shelf, Snapshot};
+pub use past::{MAX_COMMITS, Past};
+pub use request::Request;
+pub use retrieve::{Candidate, Role, Signals, candidate_for, retrieve, role};
+pub use segment::{Coverage, Stamp};
+pub use outline::{Definition, Import, Outline, Outliner, SymbolKind, outline};
 
 /// Characters of a query that count; what follows is ignored.
 const MAX_QUERY_CHARS: usize = 200;

@@ -6,6 +6,7 @@
 //! run their configuration too. Reads take no lock and leave the index as it is. Paths come and go in git's
 //! NUL-separated form and stand after `--`, taken literally.
 
+mod history;
 mod neutral;
 mod status;
 
@@ -21,6 +22,7 @@ use protocol::{ErrorCode, RuntimeError};
 
 use crate::{Workspace, WorkspacePath, text};
 
+pub use history::{Commit, history};
 pub use status::{Change, GitStatus, StatusEntry};
 
 /// Longest time for one call; the first status of a large repository on a cold disk takes many seconds.
