@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod browser;
 mod programs;
 mod run;
 mod screen;
@@ -37,7 +38,7 @@ const VERBS: &[Verb] = &[
     Verb {
         name: "test",
         arguments: "",
-        help: "Format, tidy, clippy and all tests, in this order, up to the first failure",
+        help: "Format, tidy, clippy, browser tests and all others, up to the first failure",
         run: test::run,
     },
     Verb {

@@ -82,6 +82,13 @@ pub fn program(path: &Path) -> Command {
     Command::new(path)
 }
 
+/// Whether packages of the system may be installed.
+pub fn is_root() -> bool {
+    let mut command = Command::new("id");
+    command.arg("-u");
+    capture(command).is_ok_and(|id| id.trim_ascii() == b"0")
+}
+
 pub fn has_git() -> bool {
     let mut command = Command::new("git");
     command.arg("--version");

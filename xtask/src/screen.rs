@@ -36,7 +36,7 @@ pub fn build() -> Result<(), String> {
     if sources.is_known() && folder.join("dist/index.html").is_file() {
         return Ok(());
     }
-    install(&folder, &stamps)?;
+    install(&folder, &stamps.join("packages"))?;
     eprintln!("xtask: building the screen (vite build)");
     programs::stream(programs::npm(
         &folder,
@@ -50,12 +50,13 @@ pub fn build() -> Result<(), String> {
 /// Types, lint and unit tests of the screen.
 pub fn check() -> Result<(), String> {
     let folder = programs::root().join("apps/ui");
-    install(&folder, &programs::root().join("target/screen"))?;
+    install(&folder, &programs::root().join("target/screen/packages"))?;
     programs::stream(programs::npm(&folder, &["run", "--silent", "check"]))
 }
 
-/// The packages that the screen is built and checked with.
-fn install(folder: &Path, stamps: &Path) -> Result<(), String> {
+/// The packages that a folder's lock file names, when it changed since they were last installed; `stamp` is the note
+/// of that.
+pub fn install(folder: &Path, stamp: &Path) -> Result<(), String> {
     if !programs::has_node() {
         return Err(
             "Node is missing: install Node 20.19 or newer with npm from https://nodejs.org or your system's \
@@ -63,9 +64,10 @@ fn install(folder: &Path, stamps: &Path) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    let packages = Stamp::of(&folder.join("package-lock.json"), &stamps.join("packages"));
+    let packages = Stamp::of(&folder.join("package-lock.json"), stamp);
     if !packages.is_known() || !folder.join("node_modules").is_dir() {
-        eprintln!("xtask: installing what the screen is built with (npm ci)");
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        eprintln!("xtask: installing the packages of {name} (npm ci)");
         programs::stream(programs::npm(
             folder,
             &["ci", "--no-audit", "--no-fund", "--loglevel=error"],

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use crate::{Failed, fail, programs, screen, sdk, tidy};
+use crate::{Failed, browser, fail, programs, screen, sdk, tidy};
 
 pub fn run(arguments: Vec<String>) -> Result<(), Failed> {
     if let Some(argument) = arguments.first() {
@@ -14,13 +14,13 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failed> {
     }
     require_tools()?;
 
-    step("1/6 format", || cargo(&["fmt", "--all", "--check"]))?;
-    step("2/6 tidy", || match tidy::run(Vec::new()) {
+    step("1/7 format", || cargo(&["fmt", "--all", "--check"]))?;
+    step("2/7 tidy", || match tidy::run(Vec::new()) {
         Ok(()) => Ok(()),
         Err(Failed) => Err("see the findings above".to_owned()),
     })?;
-    step("3/6 screen: types, lint, unit tests", screen::check)?;
-    step("4/6 clippy", || {
+    step("3/7 screen: types, lint, unit tests", screen::check)?;
+    step("4/7 clippy", || {
         cargo(&[
             "clippy",
             "--workspace",
@@ -31,12 +31,13 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failed> {
             "warnings",
         ])
     })?;
-    step("5/6 official model clients", || {
+    step("5/7 official model clients", || {
         if let sdk::Outcome::Skipped(reason) = sdk::run()? {
             println!("   skipped: {reason}");
         }
         Ok(())
     })?;
+    step("6/7 browser", browser::run)?;
     tests()
 }
 
@@ -87,7 +88,7 @@ fn tests() -> Result<(), Failed> {
         true => &["nextest", "run", "--workspace", "--locked", "--no-fail-fast"],
         false => &["test", "--workspace", "--locked", "--no-fail-fast"],
     };
-    println!("== 6/6 tests (cargo {})", arguments[0]);
+    println!("== 7/7 tests (cargo {})", arguments[0]);
     // The runner has said what failed; its summary stays the last thing on the terminal.
     cargo(arguments).map_err(|_| Failed)
 }
