@@ -3,10 +3,11 @@
 //! It keeps what the shell would keep on the way: the directories it could be in and the values variables could
 //! have. A node it does not know asks; nothing is skipped.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Node, Parser, Tree};
 
 use super::words::{Arg, Value};
 use super::{CommandClass, Finding, Level, PolicyContext};
@@ -168,12 +169,7 @@ impl<'a> Judge<'a> {
             self.ask("the command is too long or too deeply nested to be judged");
             return stay;
         }
-        let mut parser = Parser::new();
-        let tree = parser
-            .set_language(&tree_sitter_bash::LANGUAGE.into())
-            .ok()
-            .and_then(|()| parser.parse(text, None));
-        let Some(tree) = tree else {
+        let Some(tree) = parsed(text) else {
             self.ask("the command could not be parsed");
             return stay;
         };
@@ -721,6 +717,31 @@ fn assigned_names(node: Node<'_>, source: &str) -> Vec<String> {
     names
 }
 
+fn parsed(text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    parser.parse(narrowed(text).as_ref(), None)
+}
+
+/// The scanner of the shell grammar (0.25) asks C's `isdigit` about whole code points in a brace expression, which
+/// reads memory at random for those above 255 and has ended the program. For the shell these are plain parts of a
+/// word: letters of the same length take their place for the parser, words are read from the text itself.
+fn narrowed(text: &str) -> Cow<'_, str> {
+    let is_narrow = |letter: char| letter <= '\u{ff}';
+    if text.chars().all(is_narrow) {
+        return Cow::Borrowed(text);
+    }
+    let mut narrow = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_narrow(letter) {
+            narrow.push(letter);
+        } else {
+            narrow.extend(std::iter::repeat_n('x', letter.len_utf8()));
+        }
+    }
+    Cow::Owned(narrow)
+}
+
 pub(super) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).collect()
@@ -733,12 +754,9 @@ fn all_children(node: Node<'_>) -> Vec<Node<'_>> {
 
 /// The command name of each stage of the last pipeline, where the command line ends with one.
 fn last_pipeline(command: &str) -> Vec<Option<String>> {
-    let mut parser = Parser::new();
-    let tree = parser
-        .set_language(&tree_sitter_bash::LANGUAGE.into())
-        .ok()
-        .and_then(|()| parser.parse(command, None));
-    let Some(tree) = tree else { return Vec::new() };
+    let Some(tree) = parsed(command) else {
+        return Vec::new();
+    };
     let mut node = tree.root_node();
     loop {
         let children = named_children(node);

@@ -427,6 +427,11 @@ fn odd_input_is_judged() {
             "{command:.40}"
         );
     }
+    // The parser once read memory at random for these and ended the program.
+    for command in ["echo {\u{e4ae5}", "echo {1..\u{e4ae5}}", "echo {\u{1f600}..3}"] {
+        assert_ne!(judge(command, &context).ruling(), Ruling::Block, "{command:?}");
+    }
+    assert_eq!(judge("rm -rf / {\u{e4ae5}", &context).ruling(), Ruling::Block);
     for command in ["", " ", "\n", "# nothing"] {
         assert_eq!(judge(command, &context).ruling(), Ruling::Allow, "{command:?}");
     }
