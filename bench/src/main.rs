@@ -15,6 +15,7 @@ mod accept;
 mod exec;
 mod growth;
 mod product;
+mod provider;
 mod search;
 mod stage;
 mod table;
@@ -59,6 +60,11 @@ const BENCHES: &[Bench] = &[
         name: "stage",
         help: "what the staged view costs a command, for 100 and 100,000 files",
         run: stage::run,
+    },
+    Bench {
+        name: "provider",
+        help: "a streamed answer: CPU at 1,000 events a second, memory over 100,000 events",
+        run: provider::run,
     },
     Bench {
         name: "growth",

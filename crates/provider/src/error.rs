@@ -206,7 +206,10 @@ impl ProviderError {
             }
             Kind::NoKey | Kind::Auth => match variable {
                 Some(variable) => {
-                    format!("Set the environment variable {variable} to a valid key and start again.")
+                    format!(
+                        "Store a valid key with `vibe-coder providers login {provider}`, or set the environment variable \
+                         {variable} and start again."
+                    )
                 }
                 None => format!("Set `apiKeyEnv` for {provider} in the settings and put a valid key there."),
             },

@@ -34,7 +34,7 @@ use crate::{
 const SLOTS: usize = 8;
 /// How long a turn waits for a list of models, and for how long the answer, or that there was none, holds.
 const LEARN_WAIT: Duration = Duration::from_secs(2);
-const LEARN_AGAIN: Duration = Duration::from_secs(5 * 60);
+const LEARN_AGAIN: Duration = Duration::from_secs(60);
 /// Events a slow reader may be behind before the stream itself is slowed down.
 const EVENT_BUFFER: usize = 256;
 
@@ -220,7 +220,9 @@ impl Gateway {
             return;
         };
         let is_told = found.config.stated(model).context_window.is_some()
-            || lock(&found.live).iter().any(|live| live.id == model);
+            || lock(&found.live)
+                .iter()
+                .any(|live| live.id == model && live.facts.context_window.is_some());
         // A name that is known from its vendor says little of what a server on this machine has loaded.
         let is_known = match found.config.is_local() {
             true => catalogue::models(provider).any(|known| known == model),
@@ -244,9 +246,23 @@ impl Gateway {
         let Transport::Http(http) = &found.transport else {
             return Ok(Vec::new());
         };
-        let path = live::path(found.config.family, &found.config.base_url);
-        let answer = http.get(path, &place).await?;
-        let models = live::models(&answer).ok_or_else(|| {
+        let ProviderConfig { id, base_url, .. } = &found.config;
+        let read = match live::ollama_root(id, base_url) {
+            Some(root) => {
+                let tags = http.get(&format!("{root}/api/tags"), &place).await?;
+                // An older Ollama may not say what is loaded.
+                let running = http
+                    .get(&format!("{root}/api/ps"), &place)
+                    .await
+                    .unwrap_or_default();
+                live::ollama_models(&tags, &running)
+            }
+            None => {
+                let path = live::path(found.config.family, base_url);
+                live::models(&http.get(path, &place).await?)
+            }
+        };
+        let models = read.ok_or_else(|| {
             let words = "its list of models is in a form that is not known";
             ProviderError::new(ProviderErrorKind::NotAModel, words, &place)
         })?;

@@ -18,6 +18,26 @@ pub(crate) fn path(family: Family, base: &str) -> &'static str {
     }
 }
 
+/// The root of Ollama's own interface, where the provider is Ollama: its list in OpenAI's form says nothing of how much a
+/// model was loaded with, and what is longer is cut without a word.
+pub(crate) fn ollama_root<'a>(id: &str, base: &'a str) -> Option<&'a str> {
+    let root = base.trim_end_matches('/').strip_suffix("/v1")?;
+    (id == "ollama" || root.ends_with(":11434")).then_some(root)
+}
+
+/// The models of Ollama's `/api/tags`, with the windows of those that `/api/ps` says are loaded.
+pub(crate) fn ollama_models(tags: &Value, running: &Value) -> Option<Vec<LiveModel>> {
+    let mut models = models(tags)?;
+    let loaded = running["models"].as_array().into_iter().flatten();
+    for row in loaded {
+        let window = row["context_length"].as_u64();
+        if let Some(model) = models.iter_mut().find(|model| row["name"] == model.id.as_str()) {
+            model.facts.context_window = window;
+        }
+    }
+    Some(models)
+}
+
 /// The models of an answer, nothing when it is no list of models.
 pub(crate) fn models(answer: &Value) -> Option<Vec<LiveModel>> {
     // OpenAI and Anthropic say `data`, Google `models`, Together a bare list.
@@ -93,6 +113,32 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn ollama_says_in_its_own_form_what_is_loaded() {
+        let tags = json!({ "models": [{ "name": "qwen3:8b", "model": "qwen3:8b" }, { "name": "gemma:2b" }] });
+        let running = json!({ "models": [{ "name": "qwen3:8b", "context_length": 4096, "size_vram": 1 }] });
+        let windows: Vec<(String, Option<u64>)> = ollama_models(&tags, &running)
+            .unwrap()
+            .into_iter()
+            .map(|model| (model.id, model.facts.context_window))
+            .collect();
+        assert_eq!(
+            windows,
+            [("gemma:2b".into(), None), ("qwen3:8b".into(), Some(4096))]
+        );
+        for (id, base, root) in [
+            ("ollama", "http://box:80/v1", Some("http://box:80")),
+            (
+                "mine",
+                "http://127.0.0.1:11434/v1/",
+                Some("http://127.0.0.1:11434"),
+            ),
+            ("mine", "http://127.0.0.1:1234/v1", None),
+        ] {
+            assert_eq!(ollama_root(id, base), root);
+        }
+    }
 
     #[test]
     fn every_servers_list_is_read() {

@@ -59,6 +59,16 @@ impl From<&str> for Script {
     }
 }
 
+/// The text of a scenario file, with every answer's bytes spoilt.
+impl From<(&str, Fault)> for Script {
+    fn from((yaml, fault): (&str, Fault)) -> Self {
+        match Script::from(yaml) {
+            Script::Scenario(scenario) => Script::Faulty(scenario, fault),
+            other => other,
+        }
+    }
+}
+
 impl From<Recording> for Script {
     fn from(recording: Recording) -> Self {
         Script::Recordings(vec![recording])

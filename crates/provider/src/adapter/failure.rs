@@ -131,6 +131,7 @@ fn classify(status: Option<u16>, labels: &str, message: &str) -> Kind {
         || (matches!(status, 404 | 400)
             && says(&["model"])
             && says(&["not found", "does not exist", "not exist"]))
+        || (status == 400 && says(&["invalid model name"]))
         || (labelled(&["not_found"]) && says(&["model"]))
     {
         return Kind::ModelUnknown;
@@ -201,6 +202,12 @@ mod tests {
                 Kind::ModelUnknown,
             ),
             (404, r#"{"error":"model 'x' not found"}"#, Kind::ModelUnknown),
+            // LiteLLM.
+            (
+                400,
+                r#"{"error":{"message":"/chat/completions: Invalid model name passed in model=x. Call `/v1/models` to view available models","type":"None","code":"400"}}"#,
+                Kind::ModelUnknown,
+            ),
             (404, "404 page not found", Kind::NotAModel),
             (302, "", Kind::NotAModel),
             (

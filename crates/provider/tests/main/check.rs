@@ -89,3 +89,20 @@ async fn what_a_server_says_of_its_models_counts_less_than_the_user() {
         );
     }
 }
+
+/// Ollama cuts what is longer than it loaded a model for, so a turn asks before it sends.
+#[tokio::test]
+async fn a_turn_learns_what_ollama_has_loaded_and_asks_once() {
+    let server = ModelServer::start("steps: [{ text: x }]").await;
+    let mut config = config(provider::Family::OpenAiChat, &server);
+    config.id = "ollama".into();
+    let gateway = Gateway::new([config]);
+    let window = |model: &str| gateway.facts("ollama", model).context_window;
+    assert_eq!(window("m"), None);
+    for _ in 0..3 {
+        gateway.learn_of("ollama", "m").await;
+        gateway.learn_of("ollama", "other").await;
+    }
+    assert_eq!((window("m"), window("other")), (Some(4_096), None));
+    assert_eq!(server.lists_asked(), 2, "the list and what is loaded, once");
+}

@@ -188,6 +188,11 @@ fn model_list(request: &RecordedRequest) -> Option<Value> {
         ("GET", "/v1/models", None) => Some(json!({ "object": "list", "data": list(|id| json!({
             "object": "model", "id": id, "created": 1_700_000_000, "owned_by": "test", "max_model_len": 40_000,
         })) })),
+        // Ollama's own interface.
+        ("GET", "/api/tags", _) => Some(json!({ "models": list(|id| json!({ "name": id, "model": id })) })),
+        ("GET", "/api/ps", _) => {
+            Some(json!({ "models": [{ "name": "m", "model": "m", "context_length": 4_096 }] }))
+        }
         ("GET", "/v1beta/models", _) => Some(json!({ "models": list(|id| json!({
             "name": format!("models/{id}"), "displayName": id, "inputTokenLimit": 40_000, "outputTokenLimit": 4_000,
             "supportedGenerationMethods": ["generateContent"],

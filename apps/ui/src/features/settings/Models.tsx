@@ -22,8 +22,8 @@ export function Models() {
     <>
       <h3 className={styles.title}>Models</h3>
       <p className={styles.note}>
-        A key stays in your environment; the settings hold only the name of its variable. After you set a variable, start
-        Vibe Coder again.
+        Store a key in a terminal with <code>vibe-coder providers login NAME</code>; it works at once. Or set its
+        environment variable and start Vibe Coder again. The settings hold only the variable's name.
       </p>
       {providers.map((provider) => (
         <Provider key={provider.id} provider={provider} health={health[provider.id]} />
@@ -128,7 +128,7 @@ function Field(props: { id: string; label: string; value: string; onSave(value: 
   );
 }
 
-/** Any server that speaks one of the two wire formats, a local one included. */
+/** Any server that speaks one of the four wire formats, a local one included. */
 function NewProvider({ onDone }: { onDone(): void }) {
   const [id, setId] = useState("");
   const [family, setFamily] = useState("openai-chat");
@@ -152,7 +152,9 @@ function NewProvider({ onDone }: { onDone(): void }) {
         <label htmlFor="new-family">Wire format</label>
         <select id="new-family" className={styles.input} value={family} onChange={(event) => setFamily(event.target.value)}>
           <option value="openai-chat">OpenAI Chat Completions, or compatible</option>
+          <option value="openai-responses">OpenAI Responses</option>
           <option value="anthropic">Anthropic Messages</option>
+          <option value="gemini">Google Gemini</option>
         </select>
       </div>
       {fields.map(([label, value, set, placeholder]) => (
