@@ -378,3 +378,34 @@ fn bad_provider(id: &str, error: &serde_json::Error) -> RuntimeError {
         "Correct them with `vibe-coder settings set providers.{id}.…`, or in settings.json."
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Another process stores it while this engine runs.
+    #[test]
+    fn a_key_that_is_stored_later_is_redacted_from_then_on_and_stays_so() {
+        const KEY: &str = "planted-key-77de68daecd823ba";
+        let folder = tempfile::tempdir().unwrap();
+        let home = DataHome::at(folder.path().to_owned());
+        let environment = Environment::default().with("VIBE_CODER_KEYRING", "off");
+        let models = Models::open(home.clone(), environment.clone()).unwrap();
+        let redactor = models.redactor();
+        let mut stream = redactor.stream();
+        assert_eq!(redactor.redact_values(KEY), KEY);
+        crate::providers::login(&home, &environment, "anthropic", KEY).unwrap();
+        models.look_for_keys().unwrap();
+        assert_eq!(redactor.redact_values(KEY), "[redacted]");
+        // Also in what was being streamed already.
+        let shown = stream.push(&KEY[..9]) + &stream.push(&KEY[9..]) + &stream.finish();
+        assert_eq!(shown, "[redacted]");
+        crate::providers::logout(&home, &environment, "anthropic").unwrap();
+        models.look_for_keys().unwrap();
+        assert_eq!(
+            redactor.redact_values(KEY),
+            "[redacted]",
+            "it may still be printed"
+        );
+    }
+}

@@ -120,20 +120,35 @@ pub struct Recorded {
     pub today: Spending,
 }
 
-pub fn record(turn: &Turn, answer: &Answer) -> Result<Recorded, RuntimeError> {
+/// `estimated` stands in for the input where the provider counts nothing, as some local servers do: a limit of tokens
+/// must hold there, too.
+pub fn record_or_estimate(turn: &Turn, answer: &Answer, estimated: u64) -> Result<Recorded, RuntimeError> {
     let (provider, model) = match &answer.message.origin {
         Some(origin) => (origin.provider.as_str(), origin.model.as_str()),
         None => (turn.provider.as_str(), turn.model.as_str()),
     };
-    let cost = turn.rooms.cost(provider, model, &answer.usage);
+    let usage = match answer.usage == Usage::default() {
+        true => Usage {
+            input: estimated,
+            output: serde_json::to_string(&answer.message)
+                .map_or(0, |said| prompt::TokenBudgetManager::estimate(&said)),
+            ..Usage::default()
+        },
+        false => answer.usage,
+    };
+    let cost = turn.rooms.cost(provider, model, &usage);
     let mut spent = of_session(turn);
-    spent.sum.add(&answer.usage, cost);
+    spent.sum.add(&usage, cost);
     store(turn, spent)?;
     Ok(Recorded {
         cost,
         session: spent.sum,
         today: turn.rooms.day_sum.at(turn.rooms.sink.now()),
     })
+}
+
+pub fn record(turn: &Turn, answer: &Answer) -> Result<Recorded, RuntimeError> {
+    record_or_estimate(turn, answer, 0)
 }
 
 /// What a session's row says was spent.
