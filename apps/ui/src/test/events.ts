@@ -15,6 +15,10 @@ const common = {
   visible: true,
 } as const;
 
+export function question(id: string, fields: Partial<Kind<"user_message">> = {}): Kind<"user_message"> {
+  return { ...common, id, type: "user_message", status: "succeeded", text: "?", mode: "agent", ...fields };
+}
+
 export function answer(id: string, text: string): Kind<"assistant_message"> {
   return { ...common, id, type: "assistant_message", text, provider: "scripted", model: "scripted" };
 }

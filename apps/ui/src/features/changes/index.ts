@@ -1,4 +1,4 @@
-export { type ChangesState, changesStore, emptyChanges, filesToReview, isOpen, newestOpen, putChangeSet, statusWords } from "./store";
+export { type ChangesState, changesStore, emptyChanges, filesToReview, isOpen, newestOpen, putChangeSet, statusWords, waitingFiles } from "./store";
 export { ALL, type Decision, accept, declareChangesCommands, reject } from "./commands";
 export { ChangeCard } from "./ChangeCard";
 export { DiffHunks } from "./DiffHunks";

@@ -1,5 +1,5 @@
 /** Change sets and which decisions are on their way. The sets themselves come from the engine alone. */
-import type { ChangeSet, ChangeSetStatus } from "../../protocol";
+import type { ChangeSet, ChangeSetFile, ChangeSetStatus } from "../../protocol";
 import { createStore } from "../../shared/store";
 
 export interface ChangesState {
@@ -53,14 +53,18 @@ export function statusWords(set: ChangeSet): string {
   }
 }
 
-/** Files that still want a decision, over all open sets. */
+/** Files that still want a decision, over all open sets, newest set first. */
+export function waitingFiles(sets: Readonly<Record<string, ChangeSet>>): { set: ChangeSet; file: ChangeSetFile }[] {
+  return Object.values(sets)
+    .filter((set) => isOpen(set.status) && set.status !== "draft")
+    .sort((one, other) => other.updatedAt - one.updatedAt)
+    .flatMap((set) =>
+      set.files.filter((file) => file.status === "pending" || file.status === "conflicted").map((file) => ({ set, file })),
+    );
+}
+
 export function filesToReview(sets: Readonly<Record<string, ChangeSet>>): number {
-  let files = 0;
-  for (const set of Object.values(sets)) {
-    if (!isOpen(set.status) || set.status === "draft") continue;
-    files += set.files.filter((file) => file.status === "pending" || file.status === "conflicted").length;
-  }
-  return files;
+  return waitingFiles(sets).length;
 }
 
 /** The newest set that waits for a decision. */

@@ -45,6 +45,7 @@ export function TabBar({ group, index }: { group: Group; index: number }) {
                 role="tab"
                 aria-selected={shown}
                 aria-controls={`code-panel-${group.id}`}
+                aria-keyshortcuts="Delete"
                 tabIndex={shown ? 0 : -1}
                 className={styles.open}
                 data-preview={tab.preview || undefined}
@@ -60,7 +61,8 @@ export function TabBar({ group, index }: { group: Group; index: number }) {
                 {folder && <span className={styles.folder}>{folder}</span>}
                 {dirty && <span className="vc-hidden">Not saved</span>}
               </button>
-              <button type="button" className={styles.close} tabIndex={-1} aria-label={`Close ${nameOf(tab)}`} onClick={() => close(index, tab.id)}>
+              {/* For the pointer alone: a list of tabs may hold nothing else, and Delete closes the one in front. */}
+              <button type="button" className={styles.close} tabIndex={-1} aria-hidden="true" title={`Close ${nameOf(tab)}`} onClick={() => close(index, tab.id)}>
                 {dirty && <span className={styles.dot} aria-hidden="true" />}
                 <X size={14} className={styles.cross} aria-hidden="true" />
               </button>

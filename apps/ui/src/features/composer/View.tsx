@@ -1,5 +1,5 @@
 /** The composer: a text box with coloured references, modes, model, send and stop. Enter is safe while composing. */
-import { ArrowUp, AtSign, Square } from "lucide-react";
+import { ArrowUp, AtSign, Paperclip, Square } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { run } from "../../shared/commands";
 import { useStore } from "../../shared/store";
@@ -7,10 +7,12 @@ import { IconButton, Menu, keyOf } from "../../shared/ui";
 import { ModelPicker, effective, providersStore } from "../providers";
 import { isActive, sessionsStore } from "../sessions";
 import { workspaceStore } from "../workspace";
-import { setMode, stop, submit, write } from "./commands";
+import { attach, attachFiles, detach, setMode, stop, submit, write } from "./commands";
 import { Highlighted } from "./Highlighted";
-import { MentionList, mentionAt, useMentions } from "./Mentions";
+import { isLongPaste } from "./attach";
+import { Chips } from "./Chips";
 import { QueueTray } from "./QueueTray";
+import { type Suggestion, SuggestionList, triggerAt, useSuggestions } from "./Suggestions";
 import { MODES, composerStore, draftOf } from "./store";
 import styles from "./View.module.css";
 
@@ -26,8 +28,11 @@ export function Composer() {
   const box = useRef<HTMLTextAreaElement>(null);
   const layer = useRef<HTMLDivElement>(null);
   const mode = MODES.find((entry) => entry.mode === draft.mode)!;
-  const mentions = useMentions(draft.text, draft.caret);
+  const suggestions = useSuggestions(draft.text, draft.caret);
+  const chooser = useRef<HTMLInputElement>(null);
+  useFileDrop();
   const [recalled, setRecalled] = useState(0);
+  const empty = draft.text.trim() === "" && draft.attachments.length === 0;
 
   // Grows with its text up to 40 % of the column; the mirror must have the same size.
   useLayoutEffect(() => {
@@ -45,19 +50,20 @@ export function Composer() {
     }
   }, [draft.caret, session]);
 
-  const pick = (path: string) => {
-    const mention = mentionAt(draft.text, draft.caret);
-    if (!mention) return;
-    const word = `@${path} `;
-    const text = draft.text.slice(0, mention.start) + word + draft.text.slice(draft.caret);
-    write(text, mention.start + word.length);
+  const pick = ({ word, command }: Suggestion) => {
+    const trigger = triggerAt(draft.text, draft.caret);
+    if (!trigger) return;
+    const after = draft.text.slice(draft.caret);
+    const put = word === null ? (command?.does.what === "write" ? command.does.text : "") : `${word} `;
+    write(draft.text.slice(0, trigger.start) + put + after, trigger.start + put.length);
     box.current?.focus();
+    if (command?.does.what === "run") run(command.does.command, command.does.argument);
   };
 
   const key = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     // Enter that ends an input method's composition is not ours; Safari says so only by the key code.
     if (event.nativeEvent.isComposing || event.keyCode === 229) return;
-    if (mentions.open && mentions.key(event, pick)) return;
+    if (suggestions.open && suggestions.key(event, pick)) return;
     const plain = !event.shiftKey && !event.altKey;
     if (event.key === "Enter" && plain) {
       event.preventDefault();
@@ -91,7 +97,8 @@ export function Composer() {
     <div className={styles.composer} id="region-composer" data-keys="composer" role="form" aria-label="Message">
       <QueueTray />
       <div className={styles.box}>
-        {mentions.open && <MentionList mentions={mentions} onPick={pick} />}
+        {suggestions.open && <SuggestionList suggestions={suggestions} onPick={pick} />}
+        <Chips attachments={draft.attachments} onRemove={detach} />
         <div className={styles.field}>
           <div ref={layer} className={styles.layer} aria-hidden="true">
             <Highlighted text={draft.text} />
@@ -106,8 +113,16 @@ export function Composer() {
             placeholder={disabled?.words ?? mode.placeholder}
             value={draft.text}
             aria-autocomplete="list"
-            aria-controls={mentions.open ? "mention-list" : undefined}
-            aria-activedescendant={mentions.open ? `mention-${mentions.at}` : undefined}
+            aria-controls={suggestions.open ? "suggestion-list" : undefined}
+            aria-activedescendant={suggestions.open && suggestions.entries.length > 0 ? `suggestion-${suggestions.at}` : undefined}
+            onPaste={(event) => {
+              const files = [...event.clipboardData.files];
+              const text = event.clipboardData.getData("text/plain");
+              if (files.length === 0 && !isLongPaste(text)) return;
+              event.preventDefault();
+              if (files.length > 0) void attachFiles(files);
+              else attach([{ name: "Pasted text", text }]);
+            }}
             onChange={(event) => {
               setRecalled(0);
               write(event.target.value, event.target.selectionStart);
@@ -149,13 +164,28 @@ export function Composer() {
           >
             <AtSign size={15} />
           </IconButton>
+          <IconButton label="Attach a file" onClick={() => chooser.current?.click()}>
+            <Paperclip size={15} />
+          </IconButton>
+          <input
+            ref={chooser}
+            type="file"
+            multiple
+            hidden
+            aria-label="Files to attach"
+            onChange={(event) => {
+              void attachFiles([...(event.target.files ?? [])]);
+              // The same file can be chosen again after it was taken out.
+              event.target.value = "";
+            }}
+          />
           <span className={styles.space} />
           {disabled?.action && (
             <button type="button" className={styles.way} onClick={() => run(disabled.action!.command)}>
               {disabled.action.label}
             </button>
           )}
-          {running && draft.text.trim() === "" ? (
+          {running && empty ? (
             <IconButton label="Stop" commandId="composer.stop" className={styles.stop} onClick={() => void stop()}>
               <Square size={12} fill="currentColor" />
             </IconButton>
@@ -163,7 +193,7 @@ export function Composer() {
             <IconButton
               label={running ? "Queue this message" : "Send"}
               className={running ? styles.stop : styles.send}
-              disabled={draft.text.trim() === "" || sending || disabled !== null}
+              disabled={empty || sending || disabled !== null}
               onClick={() => void submit()}
             >
               <ArrowUp size={16} />
@@ -184,6 +214,28 @@ function wholeMention(text: string, element: HTMLTextAreaElement): number | null
   if (element.selectionStart !== element.selectionEnd) return null;
   const found = /(^|\s)(@[^\s@]*[/.][^\s@]+)$/.exec(text.slice(0, element.selectionStart));
   return found ? element.selectionStart - found[2]!.length : null;
+}
+
+/** Files may be dropped anywhere on the conversation. */
+function useFileDrop(): void {
+  useEffect(() => {
+    const over = (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+    };
+    const drop = (event: DragEvent) => {
+      const files = [...(event.dataTransfer?.files ?? [])];
+      if (files.length === 0) return;
+      // Elsewhere the browser would leave the window for the file.
+      event.preventDefault();
+      if (event.target instanceof Element && event.target.closest("main")) void attachFiles(files);
+    };
+    window.addEventListener("dragover", over);
+    window.addEventListener("drop", drop);
+    return () => {
+      window.removeEventListener("dragover", over);
+      window.removeEventListener("drop", drop);
+    };
+  }, []);
 }
 
 interface Disabled {

@@ -1,5 +1,6 @@
 /** Writing, sending, queueing and stopping. */
 import type { Mode } from "../../protocol";
+import { type Attachment, splitAttachments, withAttachments } from "../../shared/attachments";
 import { declareCommands, run } from "../../shared/commands";
 import { asShownError } from "../../shared/failure";
 import { keep } from "../../shared/kept";
@@ -8,13 +9,18 @@ import { showError } from "../notifications";
 import { providersStore } from "../providers";
 import { isActive, openSession, sessionsStore } from "../sessions";
 import { approvalsOf, settingsStore } from "../settings";
+import { MOST_ATTACHED, readFiles } from "./attach";
 import { type Draft, NEW, composerStore, draftOf, freshDraft, nextMode } from "./store";
 
 function update(session: string | null, change: Partial<Draft>): void {
   const key = session ?? NEW;
   const draft = { ...draftOf(composerStore.getState(), session), ...change };
   composerStore.setState(({ drafts }) => ({ drafts: { ...drafts, [key]: draft } }));
-  keep(`draft/${key}`, { ...draft, queue: draft.queue.map((entry) => ({ ...entry })) });
+  keep(`draft/${key}`, {
+    ...draft,
+    attachments: draft.attachments.map((entry) => ({ ...entry })),
+    queue: draft.queue.map((entry) => ({ ...entry })),
+  });
 }
 
 const selected = () => sessionsStore.getState().selected;
@@ -25,6 +31,25 @@ export function write(text: string, caret: number): void {
 
 export function setMode(mode: Mode): void {
   update(selected(), { mode });
+}
+
+export function attach(added: readonly Attachment[]): void {
+  const { attachments } = draftOf(composerStore.getState(), selected());
+  update(selected(), { attachments: [...attachments, ...added] });
+}
+
+export async function attachFiles(files: readonly File[]): Promise<void> {
+  const session = selected();
+  const used = draftOf(composerStore.getState(), session).attachments.reduce((sum, { text }) => sum + text.length, 0);
+  const added = await readFiles(files, MOST_ATTACHED - used);
+  // Another session may be shown by now; the files belong to the one they were dropped on.
+  const { attachments } = draftOf(composerStore.getState(), session);
+  update(session, { attachments: [...attachments, ...added] });
+}
+
+export function detach(index: number): void {
+  const { attachments } = draftOf(composerStore.getState(), selected());
+  update(selected(), { attachments: attachments.filter((_, at) => at !== index) });
 }
 
 /** Puts words at the end of the text, for "add to chat". */
@@ -49,11 +74,12 @@ export function restoreDrafts(kept: Readonly<Record<string, Draft>>, newest: "wi
   composerStore.setState(({ drafts: own }) => {
     if (newest === "window") return { drafts: { ...kept, ...own }, restored: true };
     const shown = selected() ?? NEW;
-    const early = own[NEW]?.text ?? "";
-    if (early === "") return { drafts: { ...kept, ...own, ...(kept[NEW] ? { [NEW]: kept[NEW] } : {}) }, restored: true };
+    const early = own[NEW];
+    if (!early || (early.text === "" && early.attachments.length === 0)) return { drafts: kept, restored: true };
     const before = kept[shown] ?? freshDraft;
-    const text = before.text === "" ? early : `${before.text}\n${early}`;
-    return { drafts: { ...kept, [shown]: { ...before, text, caret: text.length } }, restored: true };
+    const text = before.text === "" ? early.text : `${before.text}\n${early.text}`;
+    const attachments = [...before.attachments, ...early.attachments];
+    return { drafts: { ...kept, [shown]: { ...before, text, attachments, caret: text.length } }, restored: true };
   });
 }
 
@@ -73,22 +99,36 @@ export async function submit(): Promise<void> {
   await untilRestored();
   const session = selected();
   const draft = draftOf(composerStore.getState(), session);
-  const text = draft.text.trim();
+  const text = withAttachments(draft.text.trim(), draft.attachments);
   if (text === "" || composerStore.getState().sending) return;
-  composerStore.setState(({ sent }) => ({ sent: [...sent.filter((entry) => entry !== text), text].slice(-50) }));
+  const written = draft.text.trim();
+  if (written !== "") composerStore.setState(({ sent }) => ({ sent: [...sent.filter((entry) => entry !== written), written].slice(-50) }));
   if (isRunning(session)) {
-    const entry = { id: crypto.randomUUID(), text, mode: draft.mode };
-    update(session, { text: "", caret: 0, queue: [...draft.queue, entry] });
+    update(session, { text: "", caret: 0, attachments: [] });
+    enqueue(session, text, draft.mode);
     return;
   }
-  update(session, { text: "", caret: 0 });
+  update(session, { text: "", caret: 0, attachments: [] });
   const sent = await send(session, text, draft.mode);
   // What could not be sent goes back, in front of what was written meanwhile.
   if (!sent) {
-    const { text: since } = draftOf(composerStore.getState(), session);
-    const back = since === "" ? text : `${text}\n${since}`;
-    update(session, { text: back, caret: back.length });
+    const { text: since, attachments } = draftOf(composerStore.getState(), session);
+    const back = since === "" ? written : `${written}\n${since}`;
+    update(session, { text: back, caret: back.length, attachments: [...draft.attachments, ...attachments] });
   }
+}
+
+/** Sends a message that is not in the box, which keeps what is being written; waits while a turn is running. */
+export async function ask(text: string): Promise<void> {
+  const session = selected();
+  const { mode } = draftOf(composerStore.getState(), session);
+  if (isRunning(session)) enqueue(session, text, mode);
+  else if (!(await send(session, text, mode))) insert(text);
+}
+
+function enqueue(session: string | null, text: string, mode: Mode): void {
+  const { queue } = draftOf(composerStore.getState(), session);
+  update(session, { queue: [...queue, { id: crypto.randomUUID(), text, mode }] });
 }
 
 async function send(session: string | null, text: string, mode: Mode): Promise<boolean> {
@@ -155,8 +195,10 @@ export function editQueued(session: string, id: string): void {
   const draft = draftOf(composerStore.getState(), session);
   const entry = draft.queue.find((queued) => queued.id === id);
   if (!entry) return;
-  const text = draft.text.trim() === "" ? entry.text : `${entry.text}\n${draft.text}`;
-  update(session, { text, caret: text.length, mode: entry.mode, queue: draft.queue.filter((queued) => queued !== entry) });
+  const taken = splitAttachments(entry.text);
+  const text = draft.text.trim() === "" ? taken.text : `${taken.text}\n${draft.text}`;
+  const attachments = [...taken.attachments, ...draft.attachments];
+  update(session, { text, attachments, caret: text.length, mode: entry.mode, queue: draft.queue.filter((queued) => queued !== entry) });
   run("composer.focus");
 }
 
@@ -203,6 +245,20 @@ export function declareComposerCommands(): void {
       keys: ["Mod+Shift+Backspace"],
       unavailable: () => (isRunning(selected()) ? null : "Nothing is running."),
       run: stop,
+    },
+    {
+      id: "composer.setMode",
+      title: "Change the mode",
+      group: "Chat",
+      internal: true,
+      run: (mode) => setMode(mode as Mode),
+    },
+    {
+      id: "composer.ask",
+      title: "Ask at once",
+      group: "Chat",
+      internal: true,
+      run: (words) => ask(String(words)),
     },
     {
       id: "composer.insert",

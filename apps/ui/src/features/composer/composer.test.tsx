@@ -2,12 +2,14 @@ import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, test } from "vitest";
 import { testRuntime } from "../../test/runtime";
+import { editorStore } from "../code";
+import { notificationStore } from "../notifications";
 import { providersStore } from "../providers";
 import { emptySessions, sessionsStore } from "../sessions";
 import { workspaceStore } from "../workspace";
-import { restoreDrafts, turnEnded } from "./commands";
+import { declareComposerCommands, restoreDrafts, turnEnded } from "./commands";
 import { NEW, composerStore, draftOf, emptyComposer, freshDraft, readDraft } from "./store";
-import { mentionAt } from "./Mentions";
+import { triggerAt } from "./Suggestions";
 import { Composer } from "./View";
 
 const session = { id: "ses_1", title: "t", createdAt: 1, updatedAt: 1, state: "idle" as const, interrupted: false };
@@ -86,8 +88,10 @@ test("a kept draft is read with care, and what waited waits on", () => {
 });
 
 test("@ opens the file list at a word's start and a picked file stays in the sentence", async () => {
-  expect(mentionAt("see @src/l", 10)).toEqual({ start: 4, query: "src/l" });
-  expect(mentionAt("mail me@x", 9)).toBeNull();
+  expect(triggerAt("see @src/l", 10)).toEqual({ kind: "@", start: 4, query: "src/l" });
+  expect(triggerAt("mail me@x", 9)).toBeNull();
+  expect(triggerAt("/ne", 3)).toEqual({ kind: "/", start: 0, query: "ne" });
+  expect(triggerAt("a /ne", 5)).toBeNull();
   const { box } = setUp();
   await userEvent.type(box, "see @li");
   await screen.findByRole("option", { name: /lib\.rs/ });
@@ -148,4 +152,39 @@ test("what is typed while the first message makes its session stays in the box",
   started({ sessionId: "ses_1" });
   await waitFor(() => expect(sessionsStore.getState().selected).toBe("ses_1"));
   expect(box.value).toBe("and then");
+});
+
+test("@ offers the selection and folders, and / runs a command", async () => {
+  declareComposerCommands();
+  editorStore.setState({ selection: { path: "src/lib.rs", from: 3, to: 9 } });
+  const { box } = setUp();
+  await userEvent.type(box, "see @sel");
+  await userEvent.click(await screen.findByRole("option", { name: /lib\.rs:3-9/ }));
+  expect(box.value).toBe("see @src/lib.rs:3-9 ");
+  await userEvent.type(box, "and @sr");
+  await screen.findByRole("option", { name: "src/" });
+  fireEvent.change(box, { target: { value: "/as", selectionStart: 3 } });
+  await userEvent.click(await screen.findByRole("option", { name: /Answers only/ }));
+  expect(draftOf(composerStore.getState(), "ses_1")).toMatchObject({ text: "", mode: "ask" });
+});
+
+test("a long paste becomes a chip that goes with the message and comes back with one that could not be sent", async () => {
+  const { box, sent } = setUp();
+  const text = Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n");
+  fireEvent.paste(box, { clipboardData: { files: [], getData: () => text } });
+  expect(box.value).toBe("");
+  expect(screen.getByText("60 lines")).toBeTruthy();
+  await userEvent.type(box, "what is this?{Enter}");
+  await waitFor(() => expect(sent()).toHaveLength(1));
+  expect(sent()[0]).toMatchObject({ text: `what is this?\n\n[attached: Pasted text, 60 lines]\n${text}` });
+  expect(screen.queryByText("60 lines")).toBeNull();
+});
+
+test("files that are no text are not attached, and it is said", async () => {
+  setUp();
+  const chooser = screen.getByLabelText<HTMLInputElement>("Files to attach");
+  await userEvent.upload(chooser, [new File(["hello\n"], "notes.txt"), new File([new Uint8Array([0, 1, 255])], "blob.bin")]);
+  await screen.findByText("notes.txt");
+  expect(screen.queryByText("blob.bin")).toBeNull();
+  expect(notificationStore.getState().toasts.at(-1)?.text).toContain("blob.bin was not attached");
 });

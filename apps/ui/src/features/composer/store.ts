@@ -1,5 +1,6 @@
 /** What the user is writing, per session: text, caret, mode, and the messages that wait for the running turn. */
 import type { JsonValue, Mode } from "../../protocol";
+import type { Attachment } from "../../shared/attachments";
 import { createStore } from "../../shared/store";
 
 export interface Queued {
@@ -12,6 +13,8 @@ export interface Draft {
   text: string;
   caret: number;
   mode: Mode;
+  /** Texts that go with the message and are shown as chips. */
+  attachments: readonly Attachment[];
   queue: readonly Queued[];
   /** Why the queue waits, after a failure or a stop. */
   paused: string | null;
@@ -28,7 +31,7 @@ export interface ComposerState {
 }
 
 export const NEW = "new";
-export const freshDraft: Draft = { text: "", caret: 0, mode: "agent", queue: [], paused: null };
+export const freshDraft: Draft = { text: "", caret: 0, mode: "agent", attachments: [], queue: [], paused: null };
 export const emptyComposer: ComposerState = { drafts: {}, sent: [], sending: false, restored: false };
 
 export const composerStore = createStore<ComposerState>(() => emptyComposer);
@@ -61,6 +64,11 @@ export function readDraft(value: JsonValue): Draft {
     text,
     caret: typeof value["caret"] === "number" ? value["caret"] : text.length,
     mode: readMode(value["mode"]),
+    attachments: (Array.isArray(value["attachments"]) ? value["attachments"] : []).flatMap((entry): Attachment[] => {
+      if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return [];
+      const { name, text: attached } = entry;
+      return typeof name === "string" && typeof attached === "string" ? [{ name, text: attached }] : [];
+    }),
     queue: queue.flatMap((entry): Queued[] => {
       if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return [];
       const { id, text: queued, mode } = entry;

@@ -5,7 +5,8 @@ import { run } from "../../shared/commands";
 import { fileName } from "../../shared/format";
 import { useStore } from "../../shared/store";
 import { FileIcon, IconButton } from "../../shared/ui";
-import { activeFile, editorStore, isDirty, openTabs } from "../code";
+import { changesStore, waitingFiles } from "../changes";
+import { activeFile, editorStore, isDirty, openReview, openTabs } from "../code";
 import { workspaceStore } from "../workspace";
 import { filter, open, togglePinned } from "./commands";
 import { remember } from "./loading";
@@ -36,6 +37,7 @@ export function FilesColumn() {
         </IconButton>
       </div>
       <FilterBox />
+      <ToReview />
       <OpenEditors />
       <PathSection name="Pinned" pick={(state) => state.pinned} onRemove={togglePinned} />
       <PathSection name="Recent" pick={(state) => state.recent} onRemove={null} />
@@ -115,6 +117,31 @@ function OpenEditors() {
           onRemove={() => run("code.close", tab.path)}
           removeWords="Close"
         />
+      ))}
+    </Section>
+  );
+}
+
+/** Files that want a decision; each leads to its difference. */
+function ToReview() {
+  const sets = useStore(changesStore, (state) => state.sets);
+  const waiting = waitingFiles(sets);
+  if (waiting.length === 0) return null;
+  return (
+    <Section name="To review">
+      {waiting.map(({ set, file }) => (
+        <div key={`${set.id} ${file.path}`} className={styles.pathRow}>
+          <button type="button" className={styles.pathOpen} title={file.path} onClick={() => openReview(set.id, file.path)}>
+            <span className={styles.icon}>
+              <FileIcon path={file.path} />
+            </span>
+            <span className={styles.label}>{fileName(file.path)}</span>
+            {parentPath(file.path) !== "." && <span className={styles.folder}>{parentPath(file.path)}</span>}
+            <span className={styles.counts}>
+              {file.status === "conflicted" ? "Conflict" : `+${file.added} −${file.deleted}`}
+            </span>
+          </button>
+        </div>
       ))}
     </Section>
   );

@@ -22,9 +22,24 @@ export function effective(state: ProvidersState): ProviderSummary | null {
   );
 }
 
+/** As their makers write them; what is not here is shown by its id. */
+const NAMES: Readonly<Record<string, string>> = {
+  anthropic: "Anthropic",
+  deepseek: "DeepSeek",
+  fireworks: "Fireworks",
+  gemini: "Google Gemini",
+  groq: "Groq",
+  llamacpp: "llama.cpp",
+  lmstudio: "LM Studio",
+  ollama: "Ollama",
+  openai: "OpenAI",
+  openrouter: "OpenRouter",
+  scripted: "Practice model",
+  together: "Together",
+};
+
 export function providerName(id: string): string {
-  const names: Record<string, string> = { anthropic: "Anthropic", openai: "OpenAI", scripted: "Practice model" };
-  return names[id] ?? id;
+  return NAMES[id] ?? id;
 }
 
 /** "Practice model", "Anthropic · claude-sonnet-5". */

@@ -40,7 +40,7 @@ export function SettingsDialog() {
             </button>
           ))}
         </nav>
-        <div className={styles.body}>{page && <Page page={page} />}</div>
+        <div className={styles.body} tabIndex={0} role="region" aria-label={PAGES.find((entry) => entry.page === page)?.name}>{page && <Page page={page} />}</div>
       </div>
     </Dialog>
   );

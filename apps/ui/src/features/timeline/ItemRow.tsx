@@ -1,9 +1,10 @@
 /** One row of the timeline: finds its item and draws it by its kind. */
 import { type ReactNode, useState } from "react";
 import type { TimelineItem } from "../../protocol";
-import { duration } from "../../shared/format";
+import { count as counted, duration } from "../../shared/format";
 import { useShallow, useStore } from "../../shared/store";
 import { ChangeCard, DiffHunks } from "../changes";
+import { providerName } from "../providers";
 import { Approval } from "./items/Approval";
 import { Answer, Question, Thinking } from "./items/Message";
 import { CommandCard } from "./items/CommandCard";
@@ -13,7 +14,7 @@ import { Summary } from "./items/Summary";
 import { ToolLine } from "./items/ToolLine";
 import { Verification } from "./items/Verification";
 import { Line } from "./items/Card";
-import { foldSummary, turnEnd } from "./rows";
+import { type Mark, foldSummary, turnEnd } from "./rows";
 import { timelineStore } from "./store";
 import styles from "./ItemRow.module.css";
 
@@ -99,6 +100,39 @@ function Item({ item }: { item: TimelineItem }) {
     case "summary":
       return <Summary item={item} end="finished" />;
   }
+}
+
+/** A hairline with words between what was and what follows. */
+export function MarkerRow({ mark, position, count }: Place & { mark: Mark }) {
+  return (
+    <article
+      className={`${styles.row} ${styles.marker}`}
+      data-row={position}
+      data-kind="marker"
+      tabIndex={-1}
+      aria-label="Note"
+      aria-posinset={position + 1}
+      aria-setsize={count}
+    >
+      {markWords(mark)}
+    </article>
+  );
+}
+
+function markWords(mark: Mark): string {
+  switch (mark.what) {
+    case "interrupted":
+      return "Interrupted when Vibe Coder ended";
+    case "later":
+      return `Continued ${pauseWords(mark.ms)} later`;
+    case "model":
+      return `Model: ${[providerName(mark.provider), mark.model].filter((word) => word !== "" && word !== mark.provider).join(" · ")}`;
+  }
+}
+
+function pauseWords(ms: number): string {
+  const hours = Math.round(ms / 3_600_000);
+  return hours < 48 ? counted(hours, "hour") : counted(Math.round(hours / 24), "day");
 }
 
 /** Three or more quiet lines in one; opens in place. */

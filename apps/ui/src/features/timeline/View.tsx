@@ -8,7 +8,7 @@ import { type KeyboardEvent, type RefObject, type UIEvent, useEffect, useMemo, u
 import { useStore } from "../../shared/store";
 import { Button } from "../../shared/ui";
 import { EmptySession } from "./EmptySession";
-import { FoldRow, ItemRow } from "./ItemRow";
+import { FoldRow, ItemRow, MarkerRow } from "./ItemRow";
 import { type Row, rowsOf } from "./rows";
 import { timelineStore } from "./store";
 import styles from "./View.module.css";
@@ -21,7 +21,7 @@ const MOST_DRAWN = 40;
 
 /** A guess per kind of row; measuring corrects it. Near guesses keep the scroll bar still. */
 function estimate(row: Row): number {
-  return row.kind === "fold" ? 30 : 72;
+  return row.kind === "item" ? 72 : 30;
 }
 
 export function TimelineView() {
@@ -113,6 +113,8 @@ function Rows({ rows }: { rows: readonly Row[] }) {
                 <div className={styles.measure}>
                   {row.kind === "item" ? (
                     <ItemRow id={row.id} index={row.index} position={item.index} count={rows.length} />
+                  ) : row.kind === "marker" ? (
+                    <MarkerRow mark={row.mark} position={item.index} count={rows.length} />
                   ) : (
                     <FoldRow indexes={row.indexes} position={item.index} count={rows.length} />
                   )}

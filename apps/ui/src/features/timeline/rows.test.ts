@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { answer, approval, command, tool } from "../../test/events";
+import { answer, approval, command, question, tool } from "../../test/events";
 import { foldSummary, rowsOf, turnEnd } from "./rows";
 
 const kinds = (items: Parameters<typeof rowsOf>[0]) =>
-  rowsOf(items).map((row) => (row.kind === "fold" ? `fold ${row.ids.length}` : row.id));
+  rowsOf(items).map((row) => (row.kind === "fold" ? `fold ${row.ids.length}` : row.kind === "marker" ? row.mark.what : row.id));
 
 test("three finished steps in a row fold, fewer do not", () => {
   expect(kinds([tool("a"), tool("b")])).toEqual(["a", "b"]);
@@ -36,4 +36,13 @@ test("a summary says how its own turn ended", () => {
   const end = tool("s");
   expect(turnEnd([earlier, tool("a"), end], 2)).toBe("finished");
   expect(turnEnd([tool("a", { status: "cancelled" }), end], 1)).toBe("stopped");
+});
+
+test("a broken off turn, a long pause and another model are marked", () => {
+  const hour = 3_600_000;
+  const other = { ...answer("o", "text"), model: "another" };
+  const next = question("q2", { correlationId: "trn_2", createdAt: 1_000 + 2 * hour });
+  expect(kinds([question("q1"), answer("a", "text"), next, other])).toEqual(["q1", "a", "interrupted", "later", "q2", "model", "o"]);
+  const soon = question("q3", { correlationId: "trn_1" });
+  expect(kinds([question("q1"), answer("a", "text"), soon, answer("b", "text")])).toEqual(["q1", "a", "q3", "b"]);
 });

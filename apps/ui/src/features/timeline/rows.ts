@@ -1,10 +1,22 @@
-/** Groups items into the rows that are drawn: three or more finished tool lines in a row fold to one. Pure. */
+/**
+ * Groups items into the rows that are drawn: three or more finished tool lines in a row fold to one, and a hairline
+ * with words marks where a conversation was broken off, taken up later or given to another model. Pure.
+ */
 import type { TimelineItem } from "../../protocol";
 import type { Items } from "./fold";
 
 export type Row =
   | { kind: "item"; key: string; index: number; id: string }
-  | { kind: "fold"; key: string; indexes: readonly number[]; ids: readonly string[] };
+  | { kind: "fold"; key: string; indexes: readonly number[]; ids: readonly string[] }
+  | { kind: "marker"; key: string; mark: Mark };
+
+export type Mark =
+  | { what: "interrupted" }
+  | { what: "later"; ms: number }
+  | { what: "model"; provider: string; model: string };
+
+/** A pause from which on the next message says how long it was. */
+const LATER_MS = 60 * 60 * 1_000;
 
 const FOLD_FROM = 3;
 
@@ -31,8 +43,33 @@ function waits(item: TimelineItem): boolean {
   return item.type === "approval" && !item.decision && (item.status === "running" || item.status === "pending");
 }
 
+/** What is to be said before an item, as seen from the items before it. */
+class Marks {
+  private last: TimelineItem | null = null;
+  private model: string | null = null;
+
+  before(item: TimelineItem): Mark[] {
+    const marks: Mark[] = [];
+    const { last } = this;
+    if (item.type === "user_message" && last) {
+      // Every turn that came to an end says so itself.
+      if (last.correlationId !== item.correlationId && last.type !== "summary") marks.push({ what: "interrupted" });
+      const pause = item.createdAt - (last.updatedAt ?? last.createdAt);
+      if (pause >= LATER_MS) marks.push({ what: "later", ms: pause });
+    }
+    if (item.type === "assistant_message") {
+      const model = `${item.provider} ${item.model}`;
+      if (this.model !== null && this.model !== model) marks.push({ what: "model", provider: item.provider, model: item.model });
+      this.model = model;
+    }
+    this.last = item;
+    return marks;
+  }
+}
+
 export function rowsOf(items: Items): Row[] {
   const rows: Row[] = [];
+  const marks = new Marks();
   let run: number[] = [];
   const endRun = () => {
     if (run.length >= FOLD_FROM) {
@@ -44,6 +81,11 @@ export function rowsOf(items: Items): Row[] {
     run = [];
   };
   items.forEach((item, index) => {
+    const said = marks.before(item);
+    if (said.length > 0) {
+      endRun();
+      for (const mark of said) rows.push({ kind: "marker", key: `${mark.what}-${item.id}`, mark });
+    }
     if (!item.visible || waits(item)) return;
     if (folds(item)) {
       run.push(index);

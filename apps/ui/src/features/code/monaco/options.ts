@@ -21,6 +21,8 @@ export function editorOptions({ editorSize, ligatures }: Pick<Preferences, "edit
     bracketPairColorization: { enabled: false },
     occurrencesHighlight: "singleFile",
     overviewRulerBorder: false,
+    // Dimmed, the number of a last empty line could hardly be read.
+    renderFinalNewline: "on",
     padding: { top: 4, bottom: 4 },
     // The engine keeps such characters; a question about them on every opening helps nobody.
     unusualLineTerminators: "off",

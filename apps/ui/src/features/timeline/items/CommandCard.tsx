@@ -1,5 +1,5 @@
 /** A command: what ran, where, why it was allowed, its output as a person would have seen it, how it ended. */
-import { Copy, Download, FileText, MessageSquare, Search, Square, WrapText } from "lucide-react";
+import { Copy, Download, FileText, MessageSquare, RotateCw, Search, Square, WrapText } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { CommandState, TimelineItem } from "../../../protocol";
 import { AnsiScreen } from "../../../shared/ansi";
@@ -151,6 +151,11 @@ function Actions(props: { item: Command; screen: AnsiScreen; wrap: boolean; onWr
           <Square size={13} />
         </IconButton>
       ) : (
+        <IconButton label="Run again" onClick={() => run("composer.ask", `Run this command again: \`${item.command}\``)}>
+          <RotateCw size={14} />
+        </IconButton>
+      )}
+      {!running && (
         <IconButton
           label="Ask about this"
           onClick={() => run("composer.insert", `About \`${firstLine(item.command)}\`:`)}

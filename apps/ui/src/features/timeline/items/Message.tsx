@@ -2,7 +2,8 @@
 import { Copy, ChevronRight } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { TimelineItem } from "../../../protocol";
-import { elapsed } from "../../../shared/format";
+import { lineCount, splitAttachments } from "../../../shared/attachments";
+import { count, elapsed } from "../../../shared/format";
 import { Markdown } from "../../../shared/markdown";
 import { runtime } from "../../../shared/runtime";
 import { IconButton, StateGlyph, useNow } from "../../../shared/ui";
@@ -16,12 +17,22 @@ const FOLD_LINES = 8;
 
 export function Question({ item }: { item: Of<"user_message"> }) {
   const [open, setOpen] = useState(false);
-  const lines = item.text.split("\n");
-  const long = lines.length > FOLD_LINES || item.text.length > 1_200;
-  const shown = !long || open ? item.text : lines.slice(0, FOLD_LINES).join("\n").slice(0, 1_200);
+  const { text, attachments } = splitAttachments(item.text);
+  const lines = text.split("\n");
+  const long = lines.length > FOLD_LINES || text.length > 1_200;
+  const shown = !long || open ? text : lines.slice(0, FOLD_LINES).join("\n").slice(0, 1_200);
   return (
     <div className={styles.question}>
       <div className={styles.block}>
+        {attachments.length > 0 && (
+          <ul className={styles.attached} aria-label="Attached">
+            {attachments.map(({ name, text: attached }, index) => (
+              <li key={`${index}`} title={attached.slice(0, 400)}>
+                {name} · {count(lineCount(attached), "line")}
+              </li>
+            ))}
+          </ul>
+        )}
         <div className={styles.text}>{shown}</div>
         {long && (
           <button type="button" className={styles.more} onClick={() => setOpen(!open)}>
