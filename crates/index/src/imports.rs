@@ -87,7 +87,15 @@ impl ImportResolver {
             Language::C | Language::Cpp => plain::resolve_include(self, &from, import),
             Language::Ruby => plain::resolve_ruby(self, &from, import),
             Language::Bash => plain::resolve_shell(self, &from, import),
-            Language::Html => plain::resolve_html(self, &from, import),
+            Language::Html => {
+                let linked = plain::resolve_html(self, &from, import);
+                // The scripts of a page or component import as scripts do.
+                if linked.is_empty() {
+                    script::resolve(self, &from, import)
+                } else {
+                    linked
+                }
+            }
             Language::Css => plain::resolve_css(self, &from, import),
             // Swift imports modules, not files; the rest has no imports.
             Language::Swift

@@ -155,6 +155,12 @@ impl Outliner {
             }
         };
         let mut outline = walk::walk(&tree, kinds, text, stop);
+        if language == Language::Html {
+            for script in web::scripts(text) {
+                let inner = self.outline(script.language, script.text, stop);
+                add_inside(&mut outline, inner, script.lines_before);
+            }
+        }
         if matches!(
             language,
             Language::JavaScript | Language::TypeScript | Language::Tsx
@@ -169,6 +175,54 @@ impl Outliner {
 /// The outline of one file; see [`Outliner`] for many.
 pub fn outline(language: Language, source: &str, stop: &dyn Fn() -> bool) -> Outline {
     Outliner::new().outline(language, source, stop)
+}
+
+/// Adds the outline of a part that begins some lines down, in the order of the lines.
+fn add_inside(outline: &mut Outline, inner: Outline, lines_before: u32) {
+    let base = u32::try_from(outline.definitions.len()).unwrap_or(u32::MAX);
+    outline.complete &= inner.complete;
+    outline
+        .imports
+        .extend(inner.imports.into_iter().map(|import| Import {
+            line: import.line.saturating_add(lines_before),
+            ..import
+        }));
+    outline.imports.sort_by_key(|import| import.line);
+    outline
+        .definitions
+        .extend(inner.definitions.into_iter().map(|definition| {
+            Definition {
+                first_line: definition.first_line.saturating_add(lines_before),
+                last_line: definition.last_line.saturating_add(lines_before),
+                container: definition
+                    .container
+                    .map(|container| container.saturating_add(base)),
+                ..definition
+            }
+        }));
+    // A container begins no later than what it contains, and the sort is stable: it stays before it.
+    let mut order: Vec<usize> = (0..outline.definitions.len()).collect();
+    order.sort_by_key(|index| {
+        outline
+            .definitions
+            .get(*index)
+            .map(|definition| definition.first_line)
+    });
+    let mut place = vec![0; order.len()];
+    for (new, old) in order.iter().enumerate() {
+        place[*old] = u32::try_from(new).unwrap_or(u32::MAX);
+    }
+    let moved = order
+        .iter()
+        .filter_map(|index| outline.definitions.get(*index).cloned());
+    outline.definitions = moved
+        .map(|definition| Definition {
+            container: definition
+                .container
+                .and_then(|container| place.get(container as usize).copied()),
+            ..definition
+        })
+        .collect();
 }
 
 /// Whole lines from the start, as many as fit.

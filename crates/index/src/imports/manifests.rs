@@ -104,6 +104,25 @@ impl Manifests {
         let Ok(json) = serde_json::from_str::<Value>(text) else {
             return;
         };
+        // `"imports": { "#types/*": "./types/*.d.ts" }`: aliases of the package's own files.
+        let own = json
+            .get("imports")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        let own: Vec<(String, Vec<String>)> = own
+            .filter_map(|(pattern, target)| {
+                let target = target.as_str().and_then(|target| joined(folder, target))?;
+                Some((pattern.clone(), vec![target]))
+            })
+            .collect();
+        if !own.is_empty() {
+            self.aliases
+                .entry(folder.to_owned())
+                .or_default()
+                .patterns
+                .extend(own);
+        }
         let Some(name) = json.get("name").and_then(Value::as_str) else {
             return;
         };

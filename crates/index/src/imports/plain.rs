@@ -2,7 +2,7 @@
 
 use super::{
     ImportResolver,
-    paths::{joined, name, parent, within},
+    paths::{joined, name, parent, upwards, within},
 };
 use crate::outline::Import;
 
@@ -46,6 +46,11 @@ pub(super) fn resolve_ruby(resolver: &ImportResolver, from: &str, import: &Impor
         [joined("lib", &path), joined("app", &path), joined("", &path)],
     );
     // `require 'set'` is the library's wherever a `set.rb` lies; a folder in the name makes it this repository's.
+    // Tests have their own folder on the load path.
+    let of_tests = || {
+        let around = upwards(parent(from)).filter(|folder| matches!(name(folder), "test" | "spec"));
+        first(resolver, around.map(|folder| joined(folder, &path)))
+    };
     let elsewhere = || {
         let found = resolver.paths.ending(&within("lib", &path));
         resolver.paths.nearest(&found, from).or_else(|| {
@@ -55,7 +60,7 @@ pub(super) fn resolve_ruby(resolver: &ImportResolver, from: &str, import: &Impor
                 .flatten()
         })
     };
-    listed(known.or_else(elsewhere))
+    listed(known.or_else(of_tests).or_else(elsewhere))
 }
 
 pub(super) fn resolve_shell(resolver: &ImportResolver, from: &str, import: &Import) -> Vec<u32> {

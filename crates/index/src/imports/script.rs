@@ -110,8 +110,14 @@ fn packaged(resolver: &ImportResolver, target: &str) -> Option<u32> {
             .or_else(|| at(resolver, &within(&within(folder, "src"), deeper)));
     }
     let entry = package.entry.as_deref().and_then(|entry| joined(folder, entry));
+    // `dist/node/index.js` is mostly built from `src/node/index.ts`.
+    let source = package.entry.as_deref().and_then(|entry| {
+        let (built, rest) = entry.trim_start_matches("./").split_once('/')?;
+        matches!(built, "dist" | "lib" | "build" | "out").then(|| within(&within(folder, "src"), rest))
+    });
     entry
         .and_then(|entry| resolver.paths.file(&entry))
+        .or_else(|| source.and_then(|source| at(resolver, source.trim_end_matches(".d.ts"))))
         .or_else(|| at(resolver, &within(folder, "src/index")))
         .or_else(|| at(resolver, &within(folder, "src/main")))
         .or_else(|| at(resolver, &within(folder, "index")))

@@ -148,6 +148,40 @@ fn script_paths_aliases_and_packages() {
 }
 
 #[test]
+fn what_a_package_is_built_from() {
+    let paths = [
+        "packages/tool/package.json",
+        "packages/tool/src/node/main.ts",
+        "packages/tool/types/all.d.ts",
+        "a.vue",
+        "b.ts",
+    ];
+    let manifest = "{\"name\": \"tool\", \"main\": \"./dist/node/main.js\", \"imports\": {\"#types/*\": \"./types/*.d.ts\"}}";
+    let manifests = [("packages/tool/package.json", manifest)];
+    assert_eq!(
+        resolved(
+            &paths,
+            &manifests,
+            "packages/tool/src/other.ts",
+            "import a from 'tool';\nimport b from '#types/all';\n"
+        ),
+        [
+            "tool -> packages/tool/src/node/main.ts",
+            "#types/all -> packages/tool/types/all.d.ts"
+        ]
+    );
+    assert_eq!(
+        resolved(
+            &paths,
+            &manifests,
+            "a.vue",
+            "<script setup>\nimport { b } from './b';\n</script>\n"
+        ),
+        ["./b -> b.ts"]
+    );
+}
+
+#[test]
 fn python_packages_and_scripts() {
     let paths = [
         "setup.py",
@@ -399,6 +433,15 @@ fn files_by_their_paths() {
             "<script src=\"/app.js?v=1\"></script><script src=\"https://a.b/app.js\"></script>",
         ),
         ["/app.js?v=1 -> public/app.js", "https://a.b/app.js -> "]
+    );
+    assert_eq!(
+        resolved(
+            &["test/helper.rb", "test/unit/a.rb"],
+            &[],
+            "test/unit/a.rb",
+            "require 'helper'\nrequire 'json'\n"
+        ),
+        ["helper -> test/helper.rb", "json -> "]
     );
     assert_eq!(
         resolved(&paths, &[], "styles/main.css", "@import \"part\";\n"),

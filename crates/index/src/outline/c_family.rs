@@ -31,6 +31,7 @@ pub(super) const C: &[Row] = &[
     ("field_declaration_list", Descend),
     ("field_declaration", Look(field)),
     ("declaration_list", Descend),
+    ("compound_statement", Descend),
     ("linkage_specification", Descend),
     ("preproc_if", Descend),
     ("preproc_ifdef", Descend),
@@ -61,6 +62,7 @@ pub(super) const CPP: &[Row] = &[
     ("field_declaration_list", Descend),
     ("field_declaration", Look(field)),
     ("declaration_list", Descend),
+    ("compound_statement", Descend),
     ("linkage_specification", Descend),
     ("preproc_if", Descend),
     ("preproc_ifdef", Descend),
@@ -129,6 +131,9 @@ fn function(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {
 }
 
 fn declaration(_: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
+    if scope.is_in_function() {
+        return Found::Nothing;
+    }
     let has_body = node
         .child_by_field_name("type")
         .is_some_and(|of| of.child_by_field_name("body").is_some());
@@ -138,9 +143,7 @@ fn declaration(_: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
     match declared(node) {
         // A constructor or operator that a class declares has no type before it, which makes it a declaration.
         Some(declared) if declared.function => Found::named(Function, Some(declared.name), Closed),
-        Some(declared) if !declared.qualified && !scope.is_in_function() => {
-            Found::named(Variable, Some(declared.name), Closed)
-        }
+        Some(declared) if !declared.qualified => Found::named(Variable, Some(declared.name), Closed),
         _ => Found::Nothing,
     }
 }

@@ -33,6 +33,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     ("delegate_declaration", Define(Type, Name::Field("name"), Closed)),
     ("declaration_list", Descend),
+    ("block", Descend),
     ("method_declaration", Define(Method, Name::Field("name"), Closed)),
     (
         "constructor_declaration",

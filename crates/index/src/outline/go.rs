@@ -29,10 +29,12 @@ pub(super) const ROWS: &[Row] = &[
     ("interface_type", Descend),
     ("method_elem", Define(Method, Name::Field("name"), Closed)),
     ("const_declaration", Wrap),
-    ("const_spec", Define(Constant, Name::Field("name"), Closed)),
+    ("const_spec", Look(constant)),
     ("var_declaration", Wrap),
     ("var_spec_list", Descend),
-    ("var_spec", Define(Variable, Name::Field("name"), Closed)),
+    ("var_spec", Look(variable)),
+    ("block", Descend),
+    ("statement_list", Descend),
     ("import_declaration", Descend),
     ("import_spec_list", Descend),
     ("import_spec", Imports(import)),
@@ -45,6 +47,20 @@ fn type_spec(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {
         _ => Type,
     };
     Found::named(kind, node.child_by_field_name("name"), Open)
+}
+
+fn constant(_: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
+    if scope.is_in_function() {
+        return Found::Nothing;
+    }
+    Found::named(Constant, node.child_by_field_name("name"), Closed)
+}
+
+fn variable(_: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
+    if scope.is_in_function() {
+        return Found::Nothing;
+    }
+    Found::named(Variable, node.child_by_field_name("name"), Closed)
 }
 
 /// An embedded type has no name of its own.

@@ -35,6 +35,8 @@ pub(super) const JAVA: &[Row] = &[
     ("interface_body", Descend),
     ("enum_body", Descend),
     ("enum_body_declarations", Descend),
+    ("block", Descend),
+    ("constructor_body", Descend),
     ("annotation_type_body", Descend),
     ("enum_constant", Define(Variant, Name::Field("name"), Closed)),
     ("method_declaration", Define(Method, Name::Field("name"), Closed)),

@@ -29,6 +29,7 @@ pub(super) const ROWS: &[Row] = &[
     ("begin", Descend),
     ("call", ImportAndLook(require, call)),
     ("argument_list", Descend),
+    ("simple_symbol", Look(attribute)),
     ("do_block", Descend),
 ];
 
@@ -47,23 +48,32 @@ fn call(source: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
         "private" | "protected" | "public" | "module_function" | "private_class_method" | "memoize" => {
             Found::Descend
         }
-        "attr_accessor" | "attr_reader" | "attr_writer" | "attribute" | "scope" => {
-            let first = node
-                .child_by_field_name("arguments")
-                .and_then(|arguments| arguments.named_child(0));
-            let symbol = first.filter(|first| first.kind() == "simple_symbol");
-            match symbol {
-                Some(symbol) => Found::Definition {
-                    kind: Property,
-                    name: symbol.start_byte() + 1..symbol.end_byte(),
-                    inside: Closed,
-                },
-                None => Found::Nothing,
-            }
+        "attr_accessor" | "attr_reader" | "attr_writer" | "attribute" | "scope" | "alias_method" => {
+            Found::Descend
         }
         "included" | "class_methods" | "refine" | "new" | "class_eval" | "module_eval" => Found::Descend,
         "describe" | "context" | "namespace" if scope.is_top() => Found::Descend,
         _ => Found::Nothing,
+    }
+}
+
+/// `attr_reader :path, :size` makes a method of each; of `attribute :path, :string` and the like only the first.
+fn attribute(source: Source<'_>, node: Node<'_>, _: Scope) -> Found {
+    let arguments = node.parent();
+    let method = arguments
+        .and_then(|arguments| arguments.parent())
+        .and_then(|call| call.child_by_field_name("method"))
+        .map(|method| source.of(method));
+    let is_first = arguments.and_then(|arguments| arguments.named_child(0)) == Some(node);
+    match method.unwrap_or_default() {
+        "attr_accessor" | "attr_reader" | "attr_writer" => {}
+        "attribute" | "scope" | "alias_method" if is_first => {}
+        _ => return Found::Nothing,
+    }
+    Found::Definition {
+        kind: Property,
+        name: node.start_byte() + 1..node.end_byte(),
+        inside: Closed,
     }
 }
 

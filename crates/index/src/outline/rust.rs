@@ -39,6 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     ("macro_definition", Define(Macro, Name::Field("name"), Closed)),
     ("mod_item", super::rules::Does::ImportAndLook(module_file, module)),
     ("foreign_mod_item", Descend),
+    ("block", Descend),
     ("declaration_list", Descend),
     ("field_declaration_list", Descend),
     ("enum_variant_list", Descend),

@@ -44,6 +44,8 @@ pub(super) const JAVASCRIPT: &[Row] = &[
     ("assignment_expression", Look(assignment)),
     ("call_expression", Look(call)),
     ("parenthesized_expression", Descend),
+    ("member_expression", Look(member)),
+    ("unary_expression", Look(negated)),
     ("arguments", Descend),
     ("function_expression", Look(anonymous)),
     ("arrow_function", Look(anonymous)),
@@ -105,6 +107,8 @@ pub(super) const TYPESCRIPT: &[Row] = &[
     ("assignment_expression", Look(assignment)),
     ("call_expression", Look(call)),
     ("parenthesized_expression", Descend),
+    ("member_expression", Look(member)),
+    ("unary_expression", Look(negated)),
     ("arguments", Descend),
     ("as_expression", Descend),
     ("satisfies_expression", Descend),
@@ -198,11 +202,36 @@ fn call(source: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
     let named = matches!(scope.within, Some(Variable | SymbolKind::Constant));
     match function.kind() {
         "parenthesized_expression" | "function_expression" if scope.is_top() => Found::Descend,
+        "member_expression" if scope.is_top() && is_wrapper(function) => Found::Descend,
         "identifier" if scope.is_top() && matches!(source.of(function), "define" | "$" | "jQuery") => {
             Found::Descend
         }
         _ if named && scope.depth == 1 => Found::Descend,
         _ => Found::Nothing,
+    }
+}
+
+/// `(function () { … }).call(this)`
+fn is_wrapper(member: Node<'_>) -> bool {
+    member
+        .child_by_field_name("object")
+        .is_some_and(|object| object.kind() == "parenthesized_expression")
+}
+
+fn member(_: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
+    if scope.is_top() && is_wrapper(node) {
+        Found::Descend
+    } else {
+        Found::Nothing
+    }
+}
+
+/// `!function () { … }()`
+fn negated(_: Source<'_>, _: Node<'_>, scope: Scope) -> Found {
+    if scope.is_top() {
+        Found::Descend
+    } else {
+        Found::Nothing
     }
 }
 

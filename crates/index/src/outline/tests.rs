@@ -60,7 +60,7 @@ fn every_row_names_a_node_of_its_grammar() {
     }
 }
 
-const FIXTURES: [(Language, &str); 23] = [
+const FIXTURES: [(Language, &str); 24] = [
     (Language::Rust, "rust.rs"),
     (Language::TypeScript, "typescript.ts"),
     (Language::Tsx, "tsx.tsx"),
@@ -79,6 +79,7 @@ const FIXTURES: [(Language, &str); 23] = [
     (Language::Bash, "bash.sh"),
     (Language::Sql, "sql.sql"),
     (Language::Html, "html.html"),
+    (Language::Html, "component.vue"),
     (Language::Css, "css.css"),
     (Language::Json, "json.json"),
     (Language::Yaml, "yaml.yaml"),
@@ -98,7 +99,7 @@ fn outlines_list_what_a_file_defines_and_imports() {
 /// Each family with a piece missing or too much: what stands around it is still found.
 #[test]
 fn broken_code_shows_what_can_be_seen() {
-    let table: [(Language, &str, &[&str]); 10] = [
+    let table: [(Language, &str, &[&str]); 12] = [
         (
             Language::Rust,
             "fn first() {}\nstruct Half { a: \n\nfn last() {}\n",
@@ -143,6 +144,17 @@ fn broken_code_shows_what_can_be_seen() {
             Language::Php,
             "<?php\nfunction first() {}\n$a = = ;\nclass Last { function go() {} }\n",
             &["first", "Last", "go"],
+        ),
+        // The first function has lost its end.
+        (
+            Language::C,
+            "int first(void) {\n  if (a) {\n}\nint last(void) { return 2; }\n",
+            &["first", "last"],
+        ),
+        (
+            Language::Rust,
+            "fn first() {\n  if a {\n}\nfn last() {}\n",
+            &["last"],
         ),
         (
             Language::Json,

@@ -180,7 +180,9 @@ impl Walk<'_> {
                 let first = adjacent(level.above, lines).unwrap_or(lines.first);
                 let whole = Lines { first, ..lines };
                 let inner = self.define(kind, name, whole, inner);
-                (inside == Inside::Open).then_some(inner)
+                // A function whose end is missing has swallowed those that follow it.
+                let broken = matches!(kind, SymbolKind::Function | SymbolKind::Method) && node.has_error();
+                (inside == Inside::Open || broken).then_some(inner)
             }
         }
     }

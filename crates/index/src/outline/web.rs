@@ -1,5 +1,6 @@
 //! HTML and CSS.
 
+use memchr::memmem;
 use tree_sitter::Node;
 
 use super::{
@@ -12,6 +13,10 @@ use super::{
         Row, Scope, Source, child_of_kind, line_of,
     },
 };
+use crate::language::Language;
+
+/// Scripts of one page that are looked into.
+const MAX_SCRIPTS: usize = 20;
 
 pub(super) const HTML: &[Row] = &[
     ("comment", Above),
@@ -66,6 +71,46 @@ fn attribute<'tree>(source: Source<'_>, tag: Node<'tree>, name: &str) -> Option<
     child_of_kind(attribute, "quoted_attribute_value")
         .and_then(|quoted| child_of_kind(quoted, "attribute_value"))
         .or_else(|| child_of_kind(attribute, "attribute_value"))
+}
+
+/// A script inside a page or component.
+pub(super) struct Script<'text> {
+    pub(super) language: Language,
+    pub(super) text: &'text str,
+    pub(super) lines_before: u32,
+}
+
+/// The scripts written out in a page; templates and data in script elements are none.
+pub(super) fn scripts(page: &str) -> impl Iterator<Item = Script<'_>> {
+    memmem::find_iter(page.as_bytes(), "<script")
+        .take(MAX_SCRIPTS)
+        .filter_map(|start| {
+            let tag = &page[start..];
+            let tag_end = tag.find('>')?;
+            let attributes = &tag[..tag_end];
+            let body = &tag[tag_end + 1..];
+            let text = &body[..body.find("</script")?];
+            let is_script = !attributes.contains("type=")
+                || attributes.contains("module")
+                || attributes.contains("javascript");
+            if text.trim().is_empty() || !is_script {
+                return None;
+            }
+            let typed = ["lang=\"ts", "lang='ts", "lang=ts"]
+                .iter()
+                .any(|mark| attributes.contains(mark));
+            let before = page.as_bytes().get(..start + tag_end + 1)?;
+            let lines_before = memchr::memchr_iter(b'\n', before).count();
+            Some(Script {
+                language: if typed {
+                    Language::TypeScript
+                } else {
+                    Language::JavaScript
+                },
+                text,
+                lines_before: u32::try_from(lines_before).ok()?,
+            })
+        })
 }
 
 pub(super) const CSS: &[Row] = &[
