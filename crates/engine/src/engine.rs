@@ -27,6 +27,7 @@ use crate::{
     paths::PathCache,
     requests,
     rooms::Rooms,
+    rules::Rules,
     session::{Session, recovery},
     spending::DaySum,
 };
@@ -99,6 +100,7 @@ impl Engine {
         let sink = EventSink::new(store.clone(), redactor, log, now);
         let (changes, mended) = ChangeSets::open(store.clone(), workspace.clone())?;
         recovered.extend(mended);
+        let rules = Rules::open(&store)?;
         recovered.extend(recovery::mend_sessions(&store, &sink, &changes)?);
         let repairs = recovered.len() as u64;
         sink.log(&LogEvent::WorkspaceOpened {
@@ -127,6 +129,8 @@ impl Engine {
             workspace_name,
             changes,
             isolation: Isolation::default(),
+            commands: Arc::default(),
+            rules,
             models,
             day_sum: DaySum::new(config.home.ledger()),
             calibrations: Calibrations::default(),
@@ -164,6 +168,7 @@ impl Engine {
         }
         let mut turns = std::mem::take(&mut *lock(&self.inner.turns));
         while turns.join_next().await.is_some() {}
+        self.inner.rooms.commands.close().await;
         let changes = self.inner.rooms.changes.clone();
         // What is not removed is swept at the next start.
         let _ = tokio::task::spawn_blocking(move || changes.drop_copy()).await;

@@ -4,6 +4,7 @@
 //! model reached (provider) or an event stored (store), and knows nothing of windows, hosts or islands.
 
 mod calibration;
+mod commands;
 mod context;
 pub mod demo;
 pub mod doctor;
@@ -18,6 +19,7 @@ mod paths;
 pub mod providers;
 mod requests;
 mod rooms;
+mod rules;
 mod session;
 mod spending;
 mod tools;

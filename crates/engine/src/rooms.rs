@@ -9,8 +9,8 @@ use store::{DataHome, Store, log::LogEvent};
 use workspace::Workspace;
 
 use crate::{
-    calibration::Calibrations, events::EventSink, isolation::Isolation, models::Models, paths::PathCache,
-    spending::DaySum,
+    calibration::Calibrations, commands::Commands, events::EventSink, isolation::Isolation, models::Models,
+    paths::PathCache, rules::Rules, spending::DaySum,
 };
 
 /// The most tokens an answer may have, whatever its model could give: room for a whole file, and no more to pay for
@@ -29,6 +29,8 @@ pub struct Rooms {
     pub workspace_name: String,
     pub changes: ChangeSets,
     pub isolation: Isolation,
+    pub commands: Arc<Commands>,
+    pub rules: Rules,
     pub models: Models,
     pub day_sum: DaySum,
     pub calibrations: Calibrations,

@@ -101,6 +101,8 @@ pub enum ItemDelta {
     Output { text: String },
     /// A command moved on, for example from starting to running.
     Command { state: CommandState },
+    /// What a reader of a running command must know, in place of what was said before.
+    Notes { notes: Vec<String> },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -47,6 +47,8 @@ ids! {
     CommandId = "cmd";
     ApprovalId = "apr";
     ArtifactId = "art";
+    /// A person's standing rule about commands.
+    RuleId = "rul";
     /// One request to a model.
     ProviderRequestId = "req";
 }

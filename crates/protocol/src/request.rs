@@ -4,12 +4,12 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use crate::service::*;
 use crate::{
     ApprovalId, ArtifactId, ChangeSet, ChangeSetId, CommandId, ContextId, EventEnvelope, Millis, Mode,
     RuntimeError, SessionId, SessionState, Spending, TimelineItem, TurnId, changes::Selection,
     timeline::ApprovalDecision,
 };
+pub use crate::{commands::*, service::*};
 
 /// A request's name together with its parameter and result types.
 pub trait Method: Serialize + DeserializeOwned + Send + 'static {
@@ -71,8 +71,18 @@ methods! {
     ChangesRedo(ChangesRedoParams) = "changes/redo" -> ChangesResult;
     EventsSubscribe(EventsSubscribeParams) = "events/subscribe" -> Done;
     ArtifactRead(ArtifactReadParams) = "artifact/read" -> ArtifactReadResult;
-    /// Ends one running command of a turn; the turn goes on.
+    /// Ends one running command; a turn that waits for it goes on.
     CommandStop(CommandStopParams) = "command/stop" -> Done;
+    /// Runs a command of the user's own, beside any turn.
+    CommandRun(CommandRunParams) = "command/run" -> CommandAccepted;
+    /// All commands that run.
+    CommandList(CommandListParams) = "command/list" -> CommandListResult;
+    /// Types into a command's terminal.
+    CommandInput(CommandInputParams) = "command/input" -> Done;
+    /// A person's standing rules about commands.
+    ApprovalsList(ApprovalsListParams) = "approvals/list" -> ApprovalsListResult;
+    ApprovalsAdd(ApprovalsAddParams) = "approvals/add" -> CommandRule;
+    ApprovalsRevoke(ApprovalsRevokeParams) = "approvals/revoke" -> Done;
     SessionRename(SessionRenameParams) = "session/rename" -> Done;
 
     FilesList(FilesListParams) = "files/list" -> FilesListResult;
@@ -262,6 +272,10 @@ wire! {
     pub struct ApprovalAnswerParams {
         approval_id: ApprovalId,
         decision: ApprovalDecision,
+        /// Beyond this one question only for what the question offers in `patterns`.
+        #[serde(default)]
+        #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+        scope: AnswerScope,
     }
 
     pub struct ChangesListParams {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ApprovalId, ArtifactRef, ChangeSetId, CommandId, CommandState, DiffHunk, ItemId, Millis, Mode,
     RuntimeError, SessionId, ToolCallId, TurnId, Usage,
+    commands::{CommandLifetime, CommandTerminal},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -141,6 +142,16 @@ pub struct CommandItem {
     pub policy_reason: String,
     /// What the command could reach, in one line.
     pub isolation: String,
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    pub lifetime: CommandLifetime,
+    #[serde(default)]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    pub terminal: CommandTerminal,
+    /// Whether the user ran it, and not the assistant.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    pub by_user: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,6 +181,10 @@ pub struct ApprovalItem {
     pub request: String,
     /// Why a person is asked.
     pub reason: String,
+    /// What a standing answer would be about, one for each part that asks. Empty where only this one can be answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    pub patterns: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<ApprovalDecision>,
     /// Who decided and why: "denied: --approvals deny".

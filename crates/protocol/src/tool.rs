@@ -60,6 +60,7 @@ tools! {
     DeleteFile = "delete_file", Write;
     RenameFile = "rename_file", Write;
     RunCommand = "run_command", Execute;
+    CheckCommand = "check_command", Execute;
 }
 
 /// A tool as a model is told of it.

@@ -22,7 +22,7 @@ export class DeltaBuffer {
   constructor(private readonly flush: Flush) {}
 
   add(itemId: string, delta: ItemDelta, at: number): void {
-    if (delta.kind === "command") {
+    if (delta.kind === "command" || delta.kind === "notes") {
       this.flushItem(itemId);
       this.flush(itemId, delta, at);
       return;

@@ -1,7 +1,16 @@
 // The wire contract, generated from crates/protocol. Do not edit: change the Rust types, then run
 // UPDATE_TYPES=1 cargo nextest run -p protocol
 
-export type ApprovalAnswerParams = { approvalId: ApprovalId, decision: ApprovalDecision, };
+/**
+ * How far an answer to a question reaches.
+ */
+export type AnswerScope = "once" | "session" | "workspace";
+
+export type ApprovalAnswerParams = { approvalId: ApprovalId, decision: ApprovalDecision, 
+/**
+ * Beyond this one question only for what the question offers in `patterns`.
+ */
+scope?: AnswerScope, };
 
 export type ApprovalDecision = "allow" | "deny";
 
@@ -15,7 +24,11 @@ request: string,
 /**
  * Why a person is asked.
  */
-reason: string, decision?: ApprovalDecision | null, 
+reason: string, 
+/**
+ * What a standing answer would be about, one for each part that asks. Empty where only this one can be answered.
+ */
+patterns?: Array<string>, decision?: ApprovalDecision | null, 
 /**
  * Who decided and why: "denied: --approvals deny".
  */
@@ -25,6 +38,14 @@ decidedBecause?: string, };
  * What becomes of a call that needs a person. A hard block is never lifted.
  */
 export type Approvals = "deny" | "allow" | "ask";
+
+export type ApprovalsAddParams = { pattern: string, effect: RuleEffect, place?: RulePlace, sessionId?: SessionId | null, };
+
+export type ApprovalsListParams = Record<symbol, never>;
+
+export type ApprovalsListResult = { rules: Array<CommandRule>, };
+
+export type ApprovalsRevokeParams = { id: RuleId, };
 
 export type ArtifactId = string;
 
@@ -171,7 +192,11 @@ export type ChatTurnResult = { threadId: string, text: string,
  */
 proposals: Array<JsonValue>, };
 
+export type CommandAccepted = { commandId: CommandId, };
+
 export type CommandId = string;
+
+export type CommandInputParams = { commandId: CommandId, text: string, };
 
 export type CommandItem = { commandId: CommandId, toolCallId: ToolCallId, 
 /**
@@ -189,7 +214,11 @@ policyReason: string,
 /**
  * What the command could reach, in one line.
  */
-isolation: string, exitCode?: number | null, signal?: number | null, durationMs?: number | null, 
+isolation: string, lifetime?: CommandLifetime, terminal?: CommandTerminal, 
+/**
+ * Whether the user ran it, and not the assistant.
+ */
+byUser?: boolean, exitCode?: number | null, signal?: number | null, durationMs?: number | null, 
 /**
  * Head and tail of the output for the card, decoded for display.
  */
@@ -204,11 +233,52 @@ omittedBytes: number, log?: ArtifactRef | null,
 notes?: Array<string>, };
 
 /**
+ * How long a command may run.
+ */
+export type CommandLifetime = "awaited" | "background";
+
+export type CommandListParams = Record<symbol, never>;
+
+export type CommandListResult = { commands: Array<RunningCommand>, };
+
+export type CommandRule = { id: RuleId, 
+/**
+ * Words of a command; `*` stands for any arguments, for `allow` any that are no options.
+ */
+pattern: string, effect: RuleEffect, place: RulePlace, 
+/**
+ * Absent where it holds for the workspace.
+ */
+sessionId?: SessionId, createdAt: number, 
+/**
+ * Who made it and over what.
+ */
+because: string, 
+/**
+ * Commands it has decided about since the engine started.
+ */
+used: number, };
+
+/**
+ * A command of the user's own. What it changes joins the session's draft, as an agent's would.
+ */
+export type CommandRunParams = { sessionId: SessionId, command: string, 
+/**
+ * Relative to the workspace; its root when absent.
+ */
+cwd?: string | null, lifetime?: CommandLifetime, terminal?: CommandTerminal, };
+
+/**
  * §51.2.
  */
 export type CommandState = "queued" | "awaiting_approval" | "starting" | "running" | "stopping" | "stopped" | "succeeded" | "failed" | "timed_out" | "cancelled";
 
 export type CommandStopParams = { commandId: CommandId, };
+
+/**
+ * What a command has for its input and output.
+ */
+export type CommandTerminal = "none" | "own";
 
 /**
  * The BLAKE3 hash of a content, in lowercase hex. Blobs and file versions are named by it.
@@ -512,7 +582,7 @@ export type HostRestartParams = { context: string, };
 
 export type HostSampleParams = Record<symbol, never>;
 
-export type ItemDelta = { "kind": "text", text: string, } | { "kind": "output", text: string, } | { "kind": "command", state: CommandState, };
+export type ItemDelta = { "kind": "text", text: string, } | { "kind": "output", text: string, } | { "kind": "command", state: CommandState, } | { "kind": "notes", notes: Array<string>, };
 
 export type ItemId = string;
 
@@ -603,6 +673,30 @@ export type ReplyFrame = {
  * the events because the log can no longer be read or written.
  */
 id: number | null, ok: boolean, data?: JsonValue | null, error?: RuntimeError | null, };
+
+/**
+ * What a rule does with the commands it names. The strictest that matches counts.
+ */
+export type RuleEffect = "allow" | "ask" | "never";
+
+/**
+ * A person's standing rule about commands.
+ */
+export type RuleId = string;
+
+/**
+ * Where a rule holds: what is harmless in a sandbox may not be without one.
+ */
+export type RulePlace = "sandboxed" | "anywhere";
+
+/**
+ * One that has not ended.
+ */
+export type RunningCommand = { commandId: CommandId, sessionId: SessionId, command: string, cwd: string, startedAt: number, lifetime: CommandLifetime, terminal: CommandTerminal, 
+/**
+ * The end of what it has printed.
+ */
+recentOutput: string, };
 
 /**
  * What failed, why likely, what to do, whether files changed, whether to retry.
@@ -849,6 +943,12 @@ export interface Methods {
   "events/subscribe": { params: EventsSubscribeParams; result: Done };
   "artifact/read": { params: ArtifactReadParams; result: ArtifactReadResult };
   "command/stop": { params: CommandStopParams; result: Done };
+  "command/run": { params: CommandRunParams; result: CommandAccepted };
+  "command/list": { params: CommandListParams; result: CommandListResult };
+  "command/input": { params: CommandInputParams; result: Done };
+  "approvals/list": { params: ApprovalsListParams; result: ApprovalsListResult };
+  "approvals/add": { params: ApprovalsAddParams; result: CommandRule };
+  "approvals/revoke": { params: ApprovalsRevokeParams; result: Done };
   "session/rename": { params: SessionRenameParams; result: Done };
   "files/list": { params: FilesListParams; result: FilesListResult };
   "files/read": { params: FilesReadParams; result: FilesReadResult };

@@ -87,6 +87,7 @@ fn apply_delta(kind: &mut ItemKind, delta: &ItemDelta) {
             }
         }
         (ItemKind::Command(command), ItemDelta::Command { state }) => command.state = *state,
+        (ItemKind::Command(command), ItemDelta::Notes { notes }) => command.notes.clone_from(notes),
         _ => {}
     }
 }

@@ -2,6 +2,7 @@
 //! returns a typed result or a typed error.
 
 mod changes;
+mod commands;
 mod files;
 mod git;
 mod sessions;
@@ -57,7 +58,19 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         Request::ChangesFile(params) => {
             value(blocking(engine, move |engine| changes::file(engine, &params)).await?)
         }
-        Request::CommandStop(params) => value(turns::stop_command(engine, &params)?),
+        Request::CommandStop(params) => value(commands::stop(engine, &params)?),
+        Request::CommandRun(params) => value(commands::run(engine, params).await?),
+        Request::CommandList(_) => value(commands::list(engine)),
+        Request::CommandInput(params) => {
+            value(blocking(engine, move |engine| commands::input(engine, &params)).await?)
+        }
+        Request::ApprovalsList(_) => value(commands::rules(engine)),
+        Request::ApprovalsAdd(params) => {
+            value(blocking(engine, move |engine| commands::add_rule(engine, params)).await?)
+        }
+        Request::ApprovalsRevoke(params) => {
+            value(blocking(engine, move |engine| commands::revoke_rule(engine, &params)).await?)
+        }
         Request::SessionRename(params) => value(sessions::rename(engine, &params)?),
         Request::FilesList(params) => {
             value(blocking(engine, move |engine| files::list(engine, &params)).await?)

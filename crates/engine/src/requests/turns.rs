@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use protocol::{
     ErrorCode, RuntimeError, SessionId, TurnId,
-    request::{ApprovalAnswerParams, CommandStopParams, Done, TurnAccepted, TurnSendParams},
+    request::{ApprovalAnswerParams, Done, TurnAccepted, TurnSendParams},
 };
 use tokio::sync::watch;
 
 use super::sessions::UNTITLED;
 use crate::{
     Engine,
-    session::RunningTurn,
+    session::{Answer, RunningTurn},
     turn::{Turn, TurnRequest},
 };
 
@@ -82,26 +82,15 @@ pub async fn cancel(engine: &Engine, id: &SessionId) -> Result<Done, RuntimeErro
     Ok(Done {})
 }
 
-/// The command's whole tree is ended; its turn goes on with what the command has printed so far.
-pub fn stop_command(engine: &Engine, params: &CommandStopParams) -> Result<Done, RuntimeError> {
-    match engine
-        .live_sessions()
-        .iter()
-        .any(|session| session.stop_command(&params.command_id))
-    {
-        true => Ok(Done {}),
-        false => Err(
-            RuntimeError::new(ErrorCode::RequestInvalid, "This command is not running.")
-                .action("It has ended, or has not started yet."),
-        ),
-    }
-}
-
 pub fn answer(engine: &Engine, params: &ApprovalAnswerParams) -> Result<Done, RuntimeError> {
+    let answer = Answer {
+        decision: params.decision,
+        scope: params.scope,
+    };
     match engine
         .live_sessions()
         .iter()
-        .any(|session| session.answer(&params.approval_id, params.decision))
+        .any(|session| session.answer(&params.approval_id, answer))
     {
         true => Ok(Done {}),
         false => Err(

@@ -11,8 +11,8 @@ use std::{
 
 pub use machine::SessionInput;
 use protocol::{
-    ApprovalId, CommandId, ContentHash, ErrorCode, EventBody, RuntimeError, SessionId, SessionState,
-    timeline::ApprovalDecision,
+    ApprovalId, ContentHash, ErrorCode, EventBody, RuntimeError, SessionId, SessionState,
+    commands::AnswerScope, timeline::ApprovalDecision,
 };
 use store::{Durability, SessionRow, Store};
 use tokio::sync::{oneshot, watch};
@@ -28,9 +28,14 @@ pub struct Session {
     turn: Mutex<Option<RunningTurn>>,
     /// The version of each file that the model last saw whole or in part. Judged by content, not by time (E09).
     seen: Mutex<HashMap<String, ContentHash>>,
-    questions: Mutex<HashMap<ApprovalId, oneshot::Sender<ApprovalDecision>>>,
-    /// How to ask each running command to stop.
-    commands: Mutex<HashMap<CommandId, oneshot::Sender<()>>>,
+    questions: Mutex<HashMap<ApprovalId, oneshot::Sender<Answer>>>,
+}
+
+/// A person's answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub decision: ApprovalDecision,
+    pub scope: AnswerScope,
 }
 
 #[derive(Clone)]
@@ -50,7 +55,6 @@ impl Session {
             turn: Mutex::default(),
             seen: Mutex::default(),
             questions: Mutex::default(),
-            commands: Mutex::default(),
         })
     }
 
@@ -156,7 +160,6 @@ impl Session {
     pub fn end_turn(&self) {
         *lock(&self.turn) = None;
         lock(&self.questions).clear();
-        lock(&self.commands).clear();
     }
 
     pub fn running(&self) -> Option<RunningTurn> {
@@ -197,35 +200,16 @@ impl Session {
     }
 
     /// Registers a question; the receiver gets the answer, or an error when the turn ends first.
-    pub fn ask(&self, id: ApprovalId) -> oneshot::Receiver<ApprovalDecision> {
+    pub fn ask(&self, id: ApprovalId) -> oneshot::Receiver<Answer> {
         let (sender, receiver) = oneshot::channel();
         lock(&self.questions).insert(id, sender);
         receiver
     }
 
-    /// Registers a running command; the receiver is told when a person wants it stopped.
-    pub fn command_runs(&self, id: CommandId) -> oneshot::Receiver<()> {
-        let (sender, receiver) = oneshot::channel();
-        lock(&self.commands).insert(id, sender);
-        receiver
-    }
-
-    pub fn command_ended(&self, id: &CommandId) {
-        lock(&self.commands).remove(id);
-    }
-
-    /// Whether a command with this id was running.
-    pub fn stop_command(&self, id: &CommandId) -> bool {
-        match lock(&self.commands).remove(id) {
-            Some(sender) => sender.send(()).is_ok(),
-            None => false,
-        }
-    }
-
     /// Whether a question with this id was waiting.
-    pub fn answer(&self, id: &ApprovalId, decision: ApprovalDecision) -> bool {
+    pub fn answer(&self, id: &ApprovalId, answer: Answer) -> bool {
         match lock(&self.questions).remove(id) {
-            Some(sender) => sender.send(decision).is_ok(),
+            Some(sender) => sender.send(answer).is_ok(),
             None => false,
         }
     }

@@ -95,6 +95,23 @@ arguments! {
         /// Default 120, at most 1800.
         #[serde(default)]
         timeout_seconds: Option<u32>,
+        /// true for what runs on, as a server: returns at once, ends when stopped.
+        #[serde(default)]
+        background: bool,
+        /// true where a terminal is needed.
+        #[serde(default)]
+        terminal: bool,
+    }
+    CheckCommand {
+        /// Of a background command; absent lists all.
+        #[serde(default)]
+        id: Option<String>,
+        /// End it.
+        #[serde(default)]
+        stop: bool,
+        /// Wait for more output first, at most 30.
+        #[serde(default)]
+        wait_seconds: Option<u32>,
     }
 }
 
@@ -115,6 +132,7 @@ pub enum ToolArguments {
     DeleteFile(DeleteFile),
     RenameFile(RenameFile),
     RunCommand(RunCommand),
+    CheckCommand(CheckCommand),
 }
 
 impl ToolArguments {
@@ -134,6 +152,7 @@ impl ToolArguments {
             ToolId::DeleteFile => Self::DeleteFile(typed(tool, arguments)?),
             ToolId::RenameFile => Self::RenameFile(typed(tool, arguments)?),
             ToolId::RunCommand => Self::RunCommand(typed(tool, arguments)?),
+            ToolId::CheckCommand => Self::CheckCommand(typed(tool, arguments)?),
         })
     }
 }
@@ -213,9 +232,14 @@ fn entry(tool: ToolId) -> Entry {
         ),
         ToolId::RunCommand => (
             "Run a shell command; your draft is applied where it runs. No terminal, no input. Each call starts anew: \
-             `cd` does not carry over. Ends at the timeout; leave nothing running in the background.",
+             `cd` does not carry over. Ends at the timeout. What must run on is started with `background`.",
             "Ran",
             "Running",
+        ),
+        ToolId::CheckCommand => (
+            "See what a background command printed, or stop it.",
+            "Checked",
+            "Checking",
         ),
     };
     Entry {
@@ -260,6 +284,7 @@ pub fn target(tool: ToolId, arguments: &Value) -> String {
         ToolId::ApplyPatch => patch_target(&text("patch")),
         ToolId::RenameFile => format!("{} → {}", text("from"), text("to")),
         ToolId::RunCommand => text("command"),
+        ToolId::CheckCommand => text("id"),
         ToolId::ReadFile
         | ToolId::GitDiff
         | ToolId::CreateFile
@@ -291,6 +316,8 @@ fn patch_target(patch: &str) -> String {
 /// Whether a mode offers a tool. The router enforces the same answer: the mode shown is the mode enforced.
 pub fn offered(tool: ToolId, mode: Mode) -> bool {
     match (tool.class(), mode) {
+        // Nothing that runs on is started in the other modes.
+        (ToolClass::Execute, Mode::Ask | Mode::Edit) => tool != ToolId::CheckCommand,
         (ToolClass::Read | ToolClass::Execute, _) => true,
         (ToolClass::Write, Mode::Ask) => false,
         (ToolClass::Write, Mode::Edit | Mode::Agent) => true,
@@ -329,6 +356,7 @@ fn schema(tool: ToolId) -> ToolSchema {
         ToolId::DeleteFile => of::<DeleteFile>(),
         ToolId::RenameFile => of::<RenameFile>(),
         ToolId::RunCommand => of::<RunCommand>(),
+        ToolId::CheckCommand => of::<CheckCommand>(),
     };
     let mut parameters = parameters.to_value();
     slim(&mut parameters);

@@ -73,7 +73,8 @@ impl Editor {
             | ToolArguments::SearchContent(_)
             | ToolArguments::GitStatus(_)
             | ToolArguments::GitDiff(_)
-            | ToolArguments::RunCommand(_) => {
+            | ToolArguments::RunCommand(_)
+            | ToolArguments::CheckCommand(_) => {
                 return Err(RuntimeError::internal(
                     "a call that is no edit reached the editor",
                 ));

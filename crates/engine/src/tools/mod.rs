@@ -2,7 +2,7 @@
 
 pub mod catalogue;
 mod changes;
-mod command;
+pub mod command;
 mod outcome;
 mod reads;
 pub mod router;

@@ -68,7 +68,8 @@ impl Reader {
             | ToolArguments::ApplyPatch(_)
             | ToolArguments::DeleteFile(_)
             | ToolArguments::RenameFile(_)
-            | ToolArguments::RunCommand(_) => Err(RuntimeError::internal(
+            | ToolArguments::RunCommand(_)
+            | ToolArguments::CheckCommand(_) => Err(RuntimeError::internal(
                 "a call that is no read reached the reader",
             )),
         }

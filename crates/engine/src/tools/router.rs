@@ -237,7 +237,11 @@ async fn run_checked(turn: &Turn, call: Call) -> Result<ToolResult, RuntimeError
             turn.session.step(SessionInput::ChangeDone)?;
             outcome
         }
-        ToolClass::Read | ToolClass::Execute => reads::run(turn, call).await,
+        ToolClass::Execute => match call.arguments {
+            ToolArguments::CheckCommand(arguments) => command::check(turn, arguments).await,
+            _ => Err(RuntimeError::internal("a tool call reached the wrong executor")),
+        },
+        ToolClass::Read => reads::run(turn, call).await,
     };
     let result = result_of(turn, id, name, started_at, &outcome);
     let status = match &outcome {

@@ -63,7 +63,7 @@ impl Turn {
 
     /// Puts the draft up for review. Returns what waits, drafted in this turn or before it; only the former gets a
     /// card.
-    fn propose(&self) -> Result<Option<ChangeSet>, RuntimeError> {
+    pub(super) fn propose(&self) -> Result<Option<ChangeSet>, RuntimeError> {
         let changes = &self.rooms.changes;
         let Some(mut set) = changes.propose(&self.session.id)? else {
             return Ok(None);

@@ -1,6 +1,7 @@
 //! A turn: from the user's message to the end of the assistant's work. Owns the loop of model requests and tool
 //! rounds; the rooms below do the work.
 
+pub mod beside;
 mod finish;
 pub mod history;
 mod model;
@@ -20,7 +21,7 @@ use provider::{Answer, Block, Message, ModelRequest, Origin, StopReason};
 use store::{Durability, log::LogEvent};
 use tokio_util::sync::CancellationToken;
 
-use self::history::History;
+use self::{beside::Standing, history::History};
 use crate::{
     rooms::Rooms,
     session::{Session, SessionInput},
@@ -47,6 +48,7 @@ pub struct Turn {
     request_line: String,
     pub approvals: Approvals,
     pub cancel: CancellationToken,
+    pub standing: Standing,
     pub started_at: protocol::Millis,
     /// Who is asked where the provider cannot answer.
     fallbacks: Vec<Origin>,
@@ -84,6 +86,7 @@ impl Turn {
             request_line: request.text.trim().lines().next().unwrap_or_default().to_owned(),
             approvals: request.approvals,
             cancel: CancellationToken::new(),
+            standing: Standing::Turn,
             started_at,
             fallbacks: request.fallbacks.clone(),
             usage: Mutex::default(),
@@ -350,7 +353,7 @@ impl Turn {
         }
         let answer = asked?;
         *lock(&self.usage) += answer.usage;
-        let spent = spending::record(self, &answer)?;
+        let spent = spending::record_or_estimate(self, &answer, estimated_input)?;
         if let Some(cost) = spent.cost {
             *lock(&self.cost).get_or_insert(0.0) += cost;
         }

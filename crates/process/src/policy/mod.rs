@@ -155,6 +155,8 @@ pub struct Verdict {
     parts: Vec<rules::Part>,
     /// Whether it asks because of its parts and nothing else, as a redirection would be.
     parts_ask: bool,
+    /// Patterns of a person's rules that decided.
+    rules: Vec<Pattern>,
 }
 
 impl Verdict {
@@ -372,6 +374,7 @@ pub fn judge(command: &str, context: &PolicyContext) -> Verdict {
         changes_repository: judged.changes_repository,
         parts,
         parts_ask,
+        rules: Vec::new(),
     }
 }
 

@@ -176,6 +176,11 @@ impl Verdict {
         patterns
     }
 
+    /// The person's rules that decided, if any did.
+    pub fn decided_by(&self) -> &[Pattern] {
+        &self.rules
+    }
+
     /// The verdict with a person's rules: never wins over ask, ask over allow, and a block stays a block.
     pub fn under(mut self, rules: &[Rule]) -> Self {
         let strictest = |part: &Part| -> Option<&Rule> {
@@ -190,11 +195,13 @@ impl Verdict {
         if let Some(rule) = with(Effect::Never) {
             if self.ruling != Ruling::Block {
                 self.ruling = Ruling::Block;
+                self.rules = vec![rule.pattern.clone()];
                 self.reasons = vec![format!("your rule says never for `{}`", rule.pattern)];
             }
         } else if let Some(rule) = with(Effect::Ask) {
             if self.ruling == Ruling::Allow {
                 self.ruling = Ruling::Ask;
+                self.rules = vec![rule.pattern.clone()];
                 // The rule is about this part whatever is answered, so no standing OK comes of it.
                 self.parts_ask = false;
                 self.reasons = vec![format!("your rule says to ask for `{}`", rule.pattern)];
@@ -207,6 +214,7 @@ impl Verdict {
                     granted.iter().map(|rule| format!("`{}`", rule.pattern)).collect();
                 patterns.dedup();
                 self.ruling = Ruling::Allow;
+                self.rules = granted.iter().map(|rule| rule.pattern.clone()).collect();
                 self.reasons = vec![format!("your standing OK for {}", patterns.join(" and "))];
             }
         }

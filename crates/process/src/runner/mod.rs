@@ -211,6 +211,7 @@ pub struct RunningCommand {
     events: mpsc::Receiver<CommandEvent>,
     stop: StopHandle,
     typist: Option<Typist>,
+    place: tree::Place,
 }
 
 impl RunningCommand {
@@ -229,6 +230,11 @@ impl RunningCommand {
 
     pub fn stop_handle(&self) -> StopHandle {
         self.stop.clone()
+    }
+
+    /// Processor time of all its processes so far, in the kernel's ticks: the same twice means that it did nothing.
+    pub fn work_done(&self) -> u64 {
+        tree::work_of(self.pid, self.place)
     }
 
     /// Absent for a command without a terminal.

@@ -17,7 +17,7 @@ use super::shell::{Directory, Ends, Invocation, ReportPipe, RepositoryCode, Shel
 use super::tree::{Process, Tree};
 use super::{
     CommandEnd, CommandEvent, EndRequest, EndedPart, Leftover, Outcome, RunOptions, RunningCommand,
-    SpawnError, StopHandle, Terminal, Typist, output, shell, terminal,
+    SpawnError, StopHandle, Terminal, Typist, output, shell, terminal, tree,
 };
 use crate::machine::{CommandInput, next};
 use crate::policy::{ApprovedCommand, CommandClass, tables};
@@ -43,6 +43,10 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
             cwd: options.cwd.display().to_string(),
             root: options.root.display().to_string(),
         })?,
+    };
+    let place = match &options.staged {
+        Some(_) => tree::Place::View,
+        None => tree::Place::Machine,
     };
     let shell = Shell::find();
     let report = ReportPipe::new()?;
@@ -128,6 +132,7 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
         events,
         stop: StopHandle { request },
         typist,
+        place,
     })
 }
 

@@ -195,6 +195,42 @@ struct Entry {
     parent: u32,
     session: u32,
     alive: bool,
+    /// Processor time, in the kernel's ticks.
+    work: u64,
+}
+
+/// Processor time of a process and all that descend from it. In a view the helper and the view's first process, which
+/// watch the command, do not count.
+pub(super) fn work_of(leader: u32, place: Place) -> u64 {
+    let table = read_process_table();
+    let watches = |pid: u32| {
+        let parent = table.get(&pid).map(|entry| entry.parent);
+        place == Place::View && (pid == leader || parent == Some(leader))
+    };
+    let descends = |pid: u32| {
+        let mut at = Some(pid);
+        // As deep as a tree can be; a table read while processes move may hold a ring.
+        for _ in 0..table.len() {
+            match at {
+                Some(pid) if pid == leader => return true,
+                Some(pid) => at = table.get(&pid).map(|entry| entry.parent),
+                None => return false,
+            }
+        }
+        false
+    };
+    table
+        .iter()
+        .filter(|(pid, _)| descends(**pid) && !watches(**pid))
+        .map(|(_, entry)| entry.work)
+        .sum()
+}
+
+/// Where a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    View,
+    Machine,
 }
 
 fn read_process_table() -> HashMap<u32, Entry> {
@@ -211,12 +247,15 @@ fn read_process_table() -> HashMap<u32, Entry> {
             let state = fields.next()?;
             let parent = fields.next()?.parse().ok()?;
             let session = fields.nth(1)?.parse().ok()?;
+            let ticks = |field: Option<&str>| field.and_then(|text| text.parse::<u64>().ok());
+            let work = ticks(fields.nth(7))? + ticks(fields.next())?;
             Some((
                 pid,
                 Entry {
                     parent,
                     session,
                     alive: !matches!(state, "Z" | "X"),
+                    work,
                 },
             ))
         })

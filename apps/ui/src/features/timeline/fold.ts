@@ -45,6 +45,7 @@ function applyDelta(item: TimelineItem, delta: ItemDelta): TimelineItem {
       return delta.kind === "text" ? { ...item, text: item.text + delta.text } : item;
     case "command":
       if (delta.kind === "command") return { ...item, state: delta.state };
+      if (delta.kind === "notes") return { ...item, notes: delta.notes };
       if (delta.kind === "output") {
         const { kept, cut } = keepTail((item.output ?? "") + delta.text, RUNNING_OUTPUT_LIMIT);
         return { ...item, output: kept, omittedBytes: item.omittedBytes + cut };

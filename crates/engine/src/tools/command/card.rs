@@ -9,11 +9,11 @@ use process::{
 };
 use protocol::{
     ArtifactRef, CommandId, CommandState, ErrorCode, EventBody, ItemDelta, ItemKind, ItemStatus,
-    RuntimeError, TimelineItem, ToolCallId, timeline::CommandItem,
+    RuntimeError, TimelineItem, ToolCallId, commands::CommandTerminal, timeline::CommandItem,
 };
 use store::{Durability, log::LogEvent, redact::RedactedStream};
 
-use super::place::Place;
+use super::{Asked, By, place::Place};
 use crate::turn::Turn;
 
 /// Bytes of output that are sent as they come. After that a piece a tick is enough: the card at the end has both
@@ -36,15 +36,18 @@ pub struct Card<'a> {
 }
 
 impl<'a> Card<'a> {
-    pub fn open(turn: &'a Turn, call: &ToolCallId, text: &str) -> Result<Self, RuntimeError> {
+    pub fn open(turn: &'a Turn, call: &ToolCallId, asked: &Asked) -> Result<Self, RuntimeError> {
         let command = CommandItem {
             command_id: CommandId::mint(),
             tool_call_id: call.clone(),
-            command: text.to_owned(),
+            command: asked.command.clone(),
             cwd: ".".to_owned(),
             state: CommandState::Queued,
             policy_reason: String::new(),
             isolation: String::new(),
+            lifetime: asked.lifetime,
+            terminal: asked.terminal,
+            by_user: asked.by == By::User,
             exit_code: None,
             signal: None,
             duration_ms: None,
@@ -68,6 +71,10 @@ impl<'a> Card<'a> {
 
     pub fn id(&self) -> &CommandId {
         &self.command.command_id
+    }
+
+    pub fn shown(&self) -> &CommandItem {
+        &self.command
     }
 
     pub fn has_ended(&self) -> bool {
@@ -129,16 +136,52 @@ impl<'a> Card<'a> {
         )
     }
 
-    pub fn output(&mut self, bytes: &[u8]) -> Result<(), RuntimeError> {
+    /// Returns what a reader of it sees anew.
+    pub fn output(&mut self, bytes: &[u8]) -> Result<String, RuntimeError> {
         self.screen.push(bytes);
-        self.waiting
-            .push_str(&self.redacted.push(&self.screen.take_lines()));
+        let new = self.redacted.push(&self.screen.take_lines());
+        self.waiting.push_str(&new);
         let much = self.sent < LIVE_LIMIT && self.waiting.len() >= FLUSH_AT;
         self.forget_flood();
         match self.flush_due() {
-            Some(due) if much || due <= Instant::now() => self.flush(),
-            _ => Ok(()),
+            Some(due) if much || due <= Instant::now() => self.flush()?,
+            _ => {}
         }
+        Ok(new)
+    }
+
+    /// The line that the command has not ended: a question, where it asks one.
+    pub fn unfinished_line(&self) -> String {
+        self.screen.current_line()
+    }
+
+    /// Says on the running card that the command seems to wait for an answer (C01).
+    pub fn seems_to_wait(&mut self, quiet: Duration) -> Result<(), RuntimeError> {
+        let line = self.unfinished_line();
+        let asks = match line.trim() {
+            "" => String::new(),
+            line => format!(" Its last words: “{line}”."),
+        };
+        let way_out = match self.command.terminal {
+            CommandTerminal::None => {
+                "It has no input, so nobody can answer it: stop it if you do not expect this."
+            }
+            CommandTerminal::Own => "It may wait for an answer.",
+        };
+        let note = format!(
+            "Seems to wait: silent and idle for {} s.{asks} {way_out}",
+            quiet.as_secs()
+        );
+        if self.command.notes.contains(&note) {
+            return Ok(());
+        }
+        self.command
+            .notes
+            .retain(|note| !note.starts_with("Seems to wait"));
+        self.command.notes.push(note);
+        self.delta(ItemDelta::Notes {
+            notes: self.command.notes.clone(),
+        })
     }
 
     /// When the output that waits is to be sent. A command that then falls silent does not push it out by itself.

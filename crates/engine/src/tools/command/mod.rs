@@ -1,22 +1,27 @@
 //! The run_command tool: where a command runs, whether it may, its card while it runs, and what the model is told.
 
 mod approval;
+mod beside;
 mod card;
 mod place;
 
 use std::{
     io::{self, Write},
     sync::{Arc, Mutex, PoisonError, atomic::Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use process::{
     CommandEnvironment,
     display::Colour,
-    policy::{self, CommandClass, PolicyContext},
-    runner::{self, CommandEnd, CommandEvent, Outcome as Ending, RunOptions},
+    policy::{self, CommandClass, Grant, PolicyContext},
+    runner::{self, CommandEnd, CommandEvent, Outcome as Ending, RunOptions, Terminal},
 };
-use protocol::{ArtifactRef, ErrorCode, RuntimeError, ToolCallId, tool::ArtifactKind};
+use protocol::{
+    ArtifactRef, CommandId, ErrorCode, RuntimeError, ToolCallId,
+    commands::{CommandLifetime, CommandTerminal, RunningCommand},
+    tool::ArtifactKind,
+};
 use serde_json::json;
 use store::{ArtifactWriter, redact::RedactedBytes};
 
@@ -25,7 +30,10 @@ use super::{
     catalogue::RunCommand,
     outcome::{Outcome, ToolOutcome},
 };
-use crate::{session::SessionInput, turn::Turn};
+use crate::{
+    session::SessionInput,
+    turn::{Turn, beside::Standing},
+};
 
 const DEFAULT_LIMIT: Duration = Duration::from_secs(120);
 const LONGEST_LIMIT: Duration = Duration::from_secs(1_800);
@@ -33,10 +41,74 @@ const LONGEST_LIMIT: Duration = Duration::from_secs(1_800);
 const MODEL_HEAD: usize = 4_000;
 const MODEL_TAIL: usize = 12_000;
 
+pub use beside::{check, run_for_user};
+
+/// How long a command prints nothing and does nothing before its card says that it seems to wait.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// A command as somebody wants it run.
+pub struct Asked {
+    pub command: String,
+    pub cwd: Option<String>,
+    pub timeout_seconds: Option<u32>,
+    pub lifetime: CommandLifetime,
+    pub terminal: CommandTerminal,
+    pub by: By,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Model,
+    /// Who runs a command has said yes to it.
+    User,
+}
+
+impl From<RunCommand> for Asked {
+    fn from(arguments: RunCommand) -> Self {
+        Self {
+            command: arguments.command,
+            cwd: arguments.cwd,
+            timeout_seconds: arguments.timeout_seconds,
+            lifetime: match arguments.background {
+                true => CommandLifetime::Background,
+                false => CommandLifetime::Awaited,
+            },
+            terminal: match arguments.terminal {
+                true => CommandTerminal::Own,
+                false => CommandTerminal::None,
+            },
+            by: By::Model,
+        }
+    }
+}
+
+/// Told when a command has its card, and then when it runs.
+type Progress = Box<dyn FnMut(&CommandId, Step) + Send>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Carded,
+    Started,
+}
+
 /// An `Err` of the outer kind means that the card itself could not be recorded.
 pub async fn run(turn: &Turn, call: &ToolCallId, arguments: RunCommand) -> Result<ToolOutcome, RuntimeError> {
-    let mut card = Card::open(turn, call, &arguments.command)?;
-    let done = attempt(turn, call, arguments, &mut card).await;
+    let asked = Asked::from(arguments);
+    match asked.lifetime {
+        CommandLifetime::Awaited => run_to_end(turn, call, asked, Box::new(|_, _| {})).await,
+        CommandLifetime::Background => Ok(beside::start(turn, call, asked).await),
+    }
+}
+
+async fn run_to_end(
+    turn: &Turn,
+    call: &ToolCallId,
+    asked: Asked,
+    mut progress: Progress,
+) -> Result<ToolOutcome, RuntimeError> {
+    let mut card = Card::open(turn, call, &asked)?;
+    progress(card.id(), Step::Carded);
+    let done = attempt(turn, call, asked, &mut card, progress).await;
     match &done {
         Ok(_) => {}
         Err(error) if !card.has_ended() => card.refuse(error)?,
@@ -46,9 +118,15 @@ pub async fn run(turn: &Turn, call: &ToolCallId, arguments: RunCommand) -> Resul
     Ok(done)
 }
 
-async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &mut Card<'_>) -> ToolOutcome {
+async fn attempt(
+    turn: &Turn,
+    call: &ToolCallId,
+    asked: Asked,
+    card: &mut Card<'_>,
+    progress: Progress,
+) -> ToolOutcome {
     let environment = CommandEnvironment::filtered(turn.rooms.environment.variables());
-    let mut place = Place::find(turn, arguments.cwd.as_deref(), &environment).await?;
+    let mut place = Place::find(turn, asked.cwd.as_deref(), &environment).await?;
     let judge = |place: &Place| {
         // The repository's code runs unasked only where it can do no harm.
         let checks = match place.is_unprotected() {
@@ -62,7 +140,8 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
         for root in &place.linked_roots {
             context = context.linked_root(root);
         }
-        policy::judge(&arguments.command, &context)
+        let rules = turn.rooms.rules.holding(&turn.session.id, place.rule_place());
+        policy::judge(&asked.command, &context).under(&rules)
     };
     let verdict = judge(&place);
     approval::refuse_hopeless(&verdict)?;
@@ -79,7 +158,12 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
     }
     card.place(&place);
     let class = verdict.class();
-    let approved = approval::decide(turn, call, verdict, card).await?;
+    turn.rooms.rules.used(verdict.decided_by());
+    let rule_place = place.rule_place();
+    let approved = match asked.by {
+        By::User => verdict.approve_by(Grant::by_person("you ran it"))?,
+        By::Model => approval::decide(turn, call, verdict, rule_place, card).await?,
+    };
     card.approved(approved.reason())?;
 
     let writer = turn
@@ -88,20 +172,29 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
         .create_artifact(&turn.session.id, ArtifactKind::CommandLog)?;
     let redacted = turn.rooms.sink.redactor().byte_stream();
     let log = SharedLog(Arc::new(Mutex::new(Some(OpenLog { writer, redacted }))));
-    let limit = arguments
-        .timeout_seconds
-        .map_or(DEFAULT_LIMIT, |seconds| Duration::from_secs(seconds.into()))
-        .clamp(Duration::from_secs(1), LONGEST_LIMIT);
+    let limit = match (asked.lifetime, asked.by) {
+        (CommandLifetime::Background, _) | (_, By::User) => None,
+        (CommandLifetime::Awaited, By::Model) => Some(
+            asked
+                .timeout_seconds
+                .map_or(DEFAULT_LIMIT, |seconds| Duration::from_secs(seconds.into()))
+                .clamp(Duration::from_secs(1), LONGEST_LIMIT),
+        ),
+    };
     let mut options = RunOptions::new(&place.cwd, &place.root, environment, Box::new(log.clone()));
-    options.time_limit = Some(limit);
+    options.time_limit = limit;
+    options.terminal = match asked.terminal {
+        CommandTerminal::None => Terminal::None,
+        CommandTerminal::Own => Terminal::Own,
+    };
     options.staged = place.view(turn, &approved).await?;
 
-    let is_check = class == CommandClass::ProjectCheck;
+    let is_check = class == CommandClass::ProjectCheck && turn.standing == Standing::Turn;
     if is_check {
         turn.session.step(SessionInput::CheckStarted)?;
     }
     turn.commands_run.fetch_add(1, Ordering::Relaxed);
-    let ended = follow(turn, runner::start(approved, options), card).await;
+    let ended = follow(turn, runner::start(approved, options), card, progress).await;
     if is_check {
         turn.session.step(SessionInput::CheckDone)?;
     }
@@ -114,7 +207,7 @@ async fn attempt(turn: &Turn, call: &ToolCallId, arguments: RunCommand, card: &m
             "The log stopped at its size limit; {dropped} more bytes were not recorded."
         ));
     }
-    notes.extend(place.harvest(turn, &arguments.command, &end).await?);
+    notes.extend(place.harvest(turn, &asked.command, &end).await?);
     card.ended(&end, notes.clone(), Some(log.clone()));
     if turn.cancel.is_cancelled() {
         return Err(RuntimeError::cancelled());
@@ -127,10 +220,15 @@ async fn follow(
     turn: &Turn,
     started: Result<runner::RunningCommand, runner::SpawnError>,
     card: &mut Card<'_>,
+    mut progress: Progress,
 ) -> Result<CommandEnd, RuntimeError> {
     let mut running = started?;
     let stop = running.stop_handle();
-    let mut asked_to_stop = turn.session.command_runs(card.id().clone());
+    let typist = running.typist();
+    let (listed, mut asked_to_stop) = turn.rooms.commands.list(shown(turn, card), typist);
+    let may_wait = card.shown().lifetime == CommandLifetime::Awaited;
+    let mut last_output = Instant::now();
+    let mut idle_at = None;
     let mut cancelled = false;
     let mut stoppable = true;
     loop {
@@ -141,13 +239,29 @@ async fn follow(
                 None => std::future::pending().await,
             }
         };
+        // Looked at twice: what does something in between does not wait.
+        let look = last_output + if idle_at.is_none() { QUIET / 2 } else { QUIET };
         tokio::select! {
             () = flush => card.flush()?,
+            () = tokio::time::sleep_until(look.into()), if may_wait && look > Instant::now() => {
+                let work = running.work_done();
+                match idle_at.replace(work) {
+                    Some(before) if before == work => card.seems_to_wait(QUIET)?,
+                    _ => {}
+                }
+            }
             event = running.next() => match event {
-                Some(CommandEvent::Started { .. }) => card.running()?,
-                Some(CommandEvent::Output { bytes, .. }) => card.output(&bytes)?,
+                Some(CommandEvent::Started { .. }) => {
+                    card.running()?;
+                    progress(card.id(), Step::Started);
+                }
+                Some(CommandEvent::Output { bytes, .. }) => {
+                    (last_output, idle_at) = (Instant::now(), None);
+                    listed.printed(&card.output(&bytes)?);
+                }
                 Some(CommandEvent::Ended(end)) => {
-                    turn.session.command_ended(card.id());
+                    listed.printed(&card.unfinished_line());
+                    listed.ended(end_in_words(&end));
                     turn.rooms.paths.forget();
                     return Ok(*end);
                 }
@@ -208,12 +322,7 @@ fn report(end: &CommandEnd, notes: &[String], place: &Place, log: ArtifactRef) -
     } else {
         content.push_str(&excerpt(&output));
     }
-    let summary = match (end.exit_code, end.signal) {
-        (Some(code), _) => format!("exit {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) => end.state.to_string(),
-    };
-    let mut outcome = Outcome::new(content, summary).with_data(json!({
+    let mut outcome = Outcome::new(content, end_in_words(end)).with_data(json!({
         "exitCode": end.exit_code,
         "signal": end.signal,
         "state": end.state,
@@ -221,6 +330,29 @@ fn report(end: &CommandEnd, notes: &[String], place: &Place, log: ArtifactRef) -
     }));
     outcome.artifacts.push(log);
     outcome
+}
+
+/// A command as the list of those that run shows it.
+fn shown(turn: &Turn, card: &Card<'_>) -> RunningCommand {
+    let command = card.shown();
+    RunningCommand {
+        command_id: command.command_id.clone(),
+        session_id: turn.session.id.clone(),
+        command: command.command.clone(),
+        cwd: command.cwd.clone(),
+        started_at: turn.rooms.sink.now(),
+        lifetime: command.lifetime,
+        terminal: command.terminal,
+        recent_output: String::new(),
+    }
+}
+
+fn end_in_words(end: &CommandEnd) -> String {
+    match (end.exit_code, end.signal) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => end.state.to_string(),
+    }
 }
 
 /// Head and tail of a long output, cut at lines, with the size of what is between.

@@ -9,7 +9,7 @@ use process::{
     runner::CommandEnd,
     staged::{Repository, Sandbox, Staged, View},
 };
-use protocol::RuntimeError;
+use protocol::{RuntimeError, commands::RulePlace};
 use workspace::display_path;
 
 use super::not_a_folder;
@@ -102,6 +102,14 @@ impl Place {
     /// Whether nothing keeps the command from anything but the copy it runs in.
     pub fn is_unprotected(&self) -> bool {
         matches!(self.level, Level::Copy { .. })
+    }
+
+    /// Which of a person's rules hold here.
+    pub fn rule_place(&self) -> RulePlace {
+        match self.is_unprotected() {
+            true => RulePlace::Anywhere,
+            false => RulePlace::Sandboxed,
+        }
     }
 
     /// Where there is no view, moves to a copy: there, paths mean other places.
