@@ -9,6 +9,9 @@ use super::{
     paths::{self, Paths, joined, parent, within},
 };
 
+/// Conditions inside conditions; more are not written.
+const MAX_CONDITIONS: usize = 8;
+
 #[derive(Debug, Default)]
 pub(super) struct Manifests {
     /// Name of a Rust crate, as code writes it, to its crate.
@@ -33,8 +36,9 @@ pub(super) struct Crate {
 #[derive(Debug)]
 pub(super) struct Package {
     pub(super) folder: String,
-    /// As the manifest writes it; often a built file that the repository does not hold.
-    pub(super) entry: Option<String>,
+    /// What is imported by which name: `.` or `./deeper`, with at most one `*` in each. Often a built file that the
+    /// repository does not hold.
+    pub(super) entries: Vec<(String, String)>,
 }
 
 #[derive(Debug, Default)]
@@ -126,14 +130,26 @@ impl Manifests {
         let Some(name) = json.get("name").and_then(Value::as_str) else {
             return;
         };
-        let entry = ["source", "types", "module", "main"]
+        let mut entries: Vec<(String, String)> = ["source", "types", "module", "main"]
             .into_iter()
-            .find_map(|key| json.get(key).and_then(Value::as_str));
+            .filter_map(|key| json.get(key).and_then(Value::as_str))
+            .map(|target| (".".to_owned(), target.to_owned()))
+            .collect();
+        match json.get("exports") {
+            Some(Value::Object(exports)) if exports.keys().any(|name| name.starts_with('.')) => {
+                let targets = exports
+                    .iter()
+                    .filter_map(|(name, target)| Some((name.clone(), first_target(target)?)));
+                entries.extend(targets);
+            }
+            Some(target) => entries.extend(first_target(target).map(|target| (".".to_owned(), target))),
+            None => {}
+        }
         self.packages.insert(
             name.to_owned(),
             Package {
                 folder: folder.to_owned(),
-                entry: entry.map(str::to_owned),
+                entries,
             },
         );
     }
@@ -190,6 +206,20 @@ impl Manifests {
             }
         }
     }
+}
+
+/// The first file that conditional exports name: `{ "import": { "types": "./a.d.ts" }, "require": … }`.
+fn first_target(target: &Value) -> Option<String> {
+    let mut at = target;
+    for _ in 0..MAX_CONDITIONS {
+        match at {
+            Value::String(path) => return Some(path.clone()),
+            Value::Object(conditions) => at = conditions.values().find(|value| !value.is_null())?,
+            Value::Array(several) => at = several.first()?,
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The string value of `key` directly in `[section]`.

@@ -32,7 +32,13 @@ pub(super) fn resolve_include(resolver: &ImportResolver, from: &str, import: &Im
     );
     // `../` was meant from somewhere that is not known.
     let end = target.trim_start_matches("./").trim_start_matches("../");
-    listed(known.or_else(|| resolver.paths.nearest_ending(end, from)))
+    // A header that is made by `configure` lies there as what it is made from.
+    let template = || resolver.paths.nearest_ending(&format!("{end}.in"), from);
+    listed(
+        known
+            .or_else(|| resolver.paths.nearest_ending(end, from))
+            .or_else(template),
+    )
 }
 
 pub(super) fn resolve_ruby(resolver: &ImportResolver, from: &str, import: &Import) -> Vec<u32> {

@@ -105,23 +105,38 @@ fn packaged(resolver: &ImportResolver, target: &str) -> Option<u32> {
     let package = resolver.manifests.packages.get(&target[..end])?;
     let folder = package.folder.as_str();
     let deeper = target[end..].trim_start_matches('/');
-    if !deeper.is_empty() {
-        return at(resolver, &within(folder, deeper))
-            .or_else(|| at(resolver, &within(&within(folder, "src"), deeper)));
-    }
-    let entry = package.entry.as_deref().and_then(|entry| joined(folder, entry));
-    // `dist/node/index.js` is mostly built from `src/node/index.ts`.
-    let source = package.entry.as_deref().and_then(|entry| {
-        let (built, rest) = entry.trim_start_matches("./").split_once('/')?;
-        matches!(built, "dist" | "lib" | "build" | "out").then(|| within(&within(folder, "src"), rest))
+    let name = if deeper.is_empty() {
+        ".".to_owned()
+    } else {
+        format!("./{deeper}")
+    };
+    let named = package.entries.iter().find_map(|(pattern, entry)| {
+        let rest = matched(pattern, &name)?;
+        entry_file(resolver, folder, &entry.replacen('*', rest, 1))
     });
-    entry
-        .and_then(|entry| resolver.paths.file(&entry))
-        .or_else(|| source.and_then(|source| at(resolver, source.trim_end_matches(".d.ts"))))
-        .or_else(|| at(resolver, &within(folder, "src/index")))
-        .or_else(|| at(resolver, &within(folder, "src/main")))
-        .or_else(|| at(resolver, &within(folder, "index")))
-        .or_else(|| at(resolver, &within(folder, "lib/index")))
+    let places = if deeper.is_empty() {
+        ["src/index", "src/main", "index", "lib/index"].map(str::to_owned)
+    } else {
+        ["", "src", "lib", "source"].map(|around| within(around, deeper))
+    };
+    named.or_else(|| {
+        places
+            .iter()
+            .find_map(|place| at(resolver, &within(folder, place)))
+    })
+}
+
+/// `dist/node/index.js` is mostly built from `src/node/index.ts`.
+fn entry_file(resolver: &ImportResolver, folder: &str, entry: &str) -> Option<u32> {
+    if let Some(file) = resolver.paths.file(&joined(folder, entry)?) {
+        return Some(file);
+    }
+    let (built, rest) = entry.trim_start_matches("./").split_once('/')?;
+    if !matches!(built, "dist" | "lib" | "build" | "out") {
+        return None;
+    }
+    let source = within(&within(folder, "src"), rest);
+    at(resolver, source.trim_end_matches(".d.ts"))
 }
 
 /// `@/store` and `~/store` mean the sources of the package, by custom rather than by a file that says so.

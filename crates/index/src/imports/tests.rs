@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::outline::outline;
 
@@ -151,23 +153,27 @@ fn script_paths_aliases_and_packages() {
 fn what_a_package_is_built_from() {
     let paths = [
         "packages/tool/package.json",
+        "packages/tool/src/node/other.ts",
         "packages/tool/src/node/main.ts",
         "packages/tool/types/all.d.ts",
         "a.vue",
         "b.ts",
     ];
-    let manifest = "{\"name\": \"tool\", \"main\": \"./dist/node/main.js\", \"imports\": {\"#types/*\": \"./types/*.d.ts\"}}";
+    let manifest = "{\"name\": \"tool\", \"main\": \"./dist/node/main.js\", \"imports\": {\"#types/*\": \"./types/*.d.ts\"}, \
+                    \"exports\": {\"./run\": {\"types\": null, \"import\": {\"default\": \"./dist/node/other.mjs\"}}}}";
     let manifests = [("packages/tool/package.json", manifest)];
     assert_eq!(
         resolved(
             &paths,
             &manifests,
             "packages/tool/src/other.ts",
-            "import a from 'tool';\nimport b from '#types/all';\n"
+            "import a from 'tool';\nimport b from '#types/all';\nimport c from 'tool/run';\nimport d from 'tool/gone';\n"
         ),
         [
             "tool -> packages/tool/src/node/main.ts",
-            "#types/all -> packages/tool/types/all.d.ts"
+            "#types/all -> packages/tool/types/all.d.ts",
+            "tool/run -> packages/tool/src/node/other.ts",
+            "tool/gone -> ",
         ]
     );
     assert_eq!(
@@ -374,6 +380,7 @@ fn files_by_their_paths() {
         "src/main.c",
         "src/disk.h",
         "include/acme/store.h",
+        "include/conf.h.in",
         "third/zlib/zlib.h",
         "one/same.h",
         "two/same.h",
@@ -392,7 +399,7 @@ fn files_by_their_paths() {
             &paths,
             &[],
             "src/main.c",
-            "#include \"disk.h\"\n#include <acme/store.h>\n#include <zlib.h>\n#include \"same.h\"\n#include <stdio.h>\n",
+            "#include \"disk.h\"\n#include <acme/store.h>\n#include <zlib.h>\n#include \"same.h\"\n#include <stdio.h>\n#include \"conf.h\"\n",
         ),
         [
             "disk.h -> src/disk.h",
@@ -400,6 +407,7 @@ fn files_by_their_paths() {
             "zlib.h -> third/zlib/zlib.h",
             "same.h -> ",
             "stdio.h -> ",
+            "conf.h -> include/conf.h.in",
         ]
     );
     assert_eq!(
@@ -484,5 +492,26 @@ fn manifests_of_installed_packages_are_not_wanted() {
         ("a/config.json", false),
     ] {
         assert_eq!(Manifest::is_wanted(Path::new(path)), wanted, "{path}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_import_gives_a_few_known_files(
+        target in "[a-cé./@~$\\\\:*# -]{0,12}",
+        names in prop::collection::vec("[a-cé*./]{0,4}", 0..4),
+        from in "([a-c]/){0,3}[a-c].(rs|ts|py|go|java|c|cs|rb|php|sh|html|css|kt)",
+    ) {
+        let paths = ["a/b.rs", "a/b/mod.rs", "b.py", "a/__init__.py", "a/b.ts", "c/a.rb", "a/b/c.java", "a.h", "b/a.php", "c.go"];
+        let manifests = [Manifest { path: PathBuf::from("package.json"), text: "{\"name\": \"a\"}".to_owned() }];
+        let resolver = ImportResolver::new(paths.iter().map(Path::new), &manifests);
+        let import = Import { target, names, line: 1 };
+        for language in Language::ALL {
+            let files = resolver.resolve(Path::new(&from), language, &import);
+            prop_assert!(files.len() <= MAX_FILES);
+            prop_assert!(files.iter().all(|file| (*file as usize) < paths.len() && paths[*file as usize] != from));
+        }
     }
 }
