@@ -138,7 +138,9 @@ impl Models {
     /// Reads keys that were stored since the last look, so that they are redacted before they are used or printed.
     pub fn look_for_keys(&self) -> Result<(), RuntimeError> {
         let written = credentials(&self.home, &self.environment).written();
-        match self.loaded().keys.written == written {
+        // The lock must not be held while the keys are read anew.
+        let is_current = self.loaded().keys.written == written;
+        match is_current {
             true => Ok(()),
             false => self.refreshed().map(drop),
         }
