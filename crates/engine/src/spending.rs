@@ -122,7 +122,7 @@ pub struct Recorded {
 
 /// `estimated` stands in for the input where the provider counts nothing, as some local servers do: a limit of tokens
 /// must hold there, too.
-pub fn record_or_estimate(turn: &Turn, answer: &Answer, estimated: u64) -> Result<Recorded, RuntimeError> {
+pub fn record(turn: &Turn, answer: &Answer, estimated: u64) -> Result<Recorded, RuntimeError> {
     let (provider, model) = match &answer.message.origin {
         Some(origin) => (origin.provider.as_str(), origin.model.as_str()),
         None => (turn.provider.as_str(), turn.model.as_str()),
@@ -145,10 +145,6 @@ pub fn record_or_estimate(turn: &Turn, answer: &Answer, estimated: u64) -> Resul
         session: spent.sum,
         today: turn.rooms.day_sum.at(turn.rooms.sink.now()),
     })
-}
-
-pub fn record(turn: &Turn, answer: &Answer) -> Result<Recorded, RuntimeError> {
-    record_or_estimate(turn, answer, 0)
 }
 
 /// What a session's row says was spent.

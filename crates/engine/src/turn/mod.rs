@@ -353,7 +353,7 @@ impl Turn {
         }
         let answer = asked?;
         *lock(&self.usage) += answer.usage;
-        let spent = spending::record_or_estimate(self, &answer, estimated_input)?;
+        let spent = spending::record(self, &answer, estimated_input)?;
         if let Some(cost) = spent.cost {
             *lock(&self.cost).get_or_insert(0.0) += cost;
         }
