@@ -17,16 +17,20 @@ async function watchTasks(page: Page): Promise<() => Promise<number>> {
  * The budget is 200 ms on a machine of its own. These tests share two cores with a browser, a debug engine and each
  * other, so they fail at a multiple of it, and say what they measured.
  */
-const MOST_TASK_MS = 600;
+const MOST_TASK_MS = 400;
 
 test("a command that prints 200 MB leaves the window responsive and the engine under 150 MB", async ({ place, app }) => {
   test.setTimeout(150_000);
+  place.write("small.txt", "small\n");
   place.commitAll();
   await place.play(`steps:
   - tools: [{ name: run_command, arguments: { command: "yes 'a line of output that a build might print, sixty letters' | head -c 200000000" } }]
   - text: That was a lot.
 `);
   await app.open(await place.serve());
+  // The editor is loaded when the window is idle; that is not what is measured here.
+  await app.openFile("small.txt");
+  await expect.poll(() => app.editorText()).toContain("small");
   const longest = await watchTasks(app.page);
   await app.send("Flood");
   await expect(app.items("Command")).toBeVisible();

@@ -6,7 +6,7 @@ import { closeCode, keepAll, lookAtAll, openCode } from "../features/code";
 import { closeTree, openTree, refreshTree } from "../features/file-tree";
 import { showError, toast } from "../features/notifications";
 import { loadProviders, providersStore } from "../features/providers";
-import { emptySessions, onOpenSession, openSession, refreshSessions, sessionsStore } from "../features/sessions";
+import { emptySessions, onOpenSession, refreshSessions, sessionsStore, showSession } from "../features/sessions";
 import { loadPreferences } from "../features/settings";
 import { readShell, shellStore } from "../features/shell";
 import { refreshGit, workspaceStore } from "../features/workspace";
@@ -159,7 +159,7 @@ async function load(context: string, newest: "window" | "engine", current: () =>
   const { session, drafts } = await restored;
   if (!current()) return;
   const exists = sessionsStore.getState().sessions.some((entry) => entry.id === session);
-  await openSession(exists ? session : null);
+  await showSession(exists ? session : null);
   if (!current()) return;
   restoreDrafts(drafts, newest);
   void loadProviders();

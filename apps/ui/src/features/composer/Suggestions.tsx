@@ -75,7 +75,8 @@ export function useSuggestions(text: string, caret: number): Suggestions {
   // picked from it.
   const current = trigger?.kind === "/" || answer?.query === query;
   const entries = !trigger ? [] : trigger.kind === "/" ? commandsFor(trigger.query) : referencesFor(query ?? "", answer?.found ?? [], selection, groups);
-  const complete = current && trigger?.kind === "@" && entries.some((entry) => entry.word === `@${query}`);
+  // A file's whole path needs no list any more; a folder's may be the way to what lies in it.
+  const complete = current && trigger?.kind === "@" && !trigger.query.endsWith("/") && entries.some((entry) => entry.word === `@${query}`);
   const open = trigger !== null && closedAt !== place && !complete && (!current || entries.length > 0);
   const shown = Math.min(at, Math.max(0, entries.length - 1));
 

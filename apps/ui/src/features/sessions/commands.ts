@@ -22,10 +22,16 @@ export async function refreshSessions(): Promise<void> {
   }
 }
 
-export async function openSession(id: string | null): Promise<void> {
-  sessionsStore.setState({ selected: id, switcherOpen: false, query: "", hits: [] });
+/** Shows a session; a switcher that is open meanwhile stays open. */
+export async function showSession(id: string | null): Promise<void> {
+  sessionsStore.setState({ selected: id });
   keep("session", id);
   await load(id);
+}
+
+export async function openSession(id: string | null): Promise<void> {
+  sessionsStore.setState({ switcherOpen: false, query: "", hits: [] });
+  await showSession(id);
 }
 
 export async function newSession(): Promise<void> {

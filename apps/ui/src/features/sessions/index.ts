@@ -8,6 +8,6 @@ export {
   sessionsStore,
   stateWords,
 } from "./store";
-export { declareSessionCommands, newSession, onOpenSession, openSession, refreshSessions } from "./commands";
+export { declareSessionCommands, newSession, onOpenSession, openSession, showSession, refreshSessions } from "./commands";
 export { SessionHeader } from "./SessionHeader";
 export { InterruptedBanners } from "./Banners";

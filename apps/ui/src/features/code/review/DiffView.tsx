@@ -8,7 +8,7 @@ import { runtime } from "../../../shared/runtime";
 import { useStore } from "../../../shared/store";
 import { Button } from "../../../shared/ui";
 import { changesStore } from "../../changes";
-import { settingsStore } from "../../settings";
+import { type Preferences, settingsStore } from "../../settings";
 import { giveKeysToWindow } from "../keys";
 import { smallestEdit } from "../line-breaks";
 import { barAfterLine, hunkLine } from "../hunks";
@@ -30,6 +30,26 @@ interface Shown extends EditorParts {
 interface Bar {
   node: HTMLElement;
   number: number;
+}
+
+function diffOptions(preferences: Preferences): editor.IStandaloneDiffEditorConstructionOptions {
+  return {
+    ...editorOptions(preferences),
+    readOnly: true,
+    originalAriaLabel: "As it is on disk",
+    modifiedAriaLabel: "As proposed",
+    originalEditable: false,
+    renderSideBySideInlineBreakpoint: SIDE_BY_SIDE_PX,
+    useInlineViewWhenSpaceIsLimited: true,
+    hideUnchangedRegions: { enabled: true, contextLineCount: 3, minimumLineCount: 6 },
+    renderMarginRevertIcon: false,
+    renderGutterMenu: false,
+    renderOverviewRuler: false,
+    stickyScroll: { enabled: false },
+    // Grey boxes on every word like the one at the caret would be read as part of the difference.
+    occurrencesHighlight: "off",
+    ignoreTrimWhitespace: false,
+  };
 }
 
 export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile }) {
@@ -56,21 +76,7 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
     loadEditor()
       .then(({ monaco, setHunks }) => {
         if (gone) return;
-        made = monaco.editor.createDiffEditor(element, {
-          ...editorOptions(settingsStore.getState().preferences),
-          readOnly: true,
-          originalEditable: false,
-          renderSideBySideInlineBreakpoint: SIDE_BY_SIDE_PX,
-          useInlineViewWhenSpaceIsLimited: true,
-          hideUnchangedRegions: { enabled: true, contextLineCount: 3, minimumLineCount: 6 },
-          renderMarginRevertIcon: false,
-          renderGutterMenu: false,
-          renderOverviewRuler: false,
-          stickyScroll: { enabled: false },
-          // Grey boxes on every word like the one at the caret would be read as part of the difference.
-          occurrencesHighlight: "off",
-          ignoreTrimWhitespace: false,
-        });
+        made = monaco.editor.createDiffEditor(element, diffOptions(settingsStore.getState().preferences));
         keys = giveKeysToWindow(element);
         keepBarsInView(made.getModifiedEditor(), element);
         setShown({ monaco, setHunks, diff: made });
@@ -85,8 +91,7 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
   }, []);
 
   useEffect(() => {
-    shown?.diff.updateOptions(editorOptions(preferences));
-    shown?.diff.updateOptions({ stickyScroll: { enabled: false } });
+    shown?.diff.updateOptions(diffOptions(preferences));
   }, [shown, preferences]);
 
   // Texts of the shown file; a decision changes them in place, so that the view stays where it is.
@@ -109,7 +114,12 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
     };
   }, [shown, set.id, set.updatedAt, path, hunks]);
 
-  // Who opened the review goes on in it by keyboard.
+  // Who opened the review goes on in it by keyboard, also while the editor is on its way.
+  useEffect(() => {
+    if (shown || goal?.focus !== true || goal.path !== path || goal.number === reached.current) return;
+    host.current?.closest<HTMLElement>("[data-keys='review']")?.focus({ preventScroll: true });
+  }, [shown, goal, path]);
+
   useEffect(() => {
     if (!shown?.diff.getModel()) return;
     const asks = goal?.focus === true && goal.path === path && goal.number !== reached.current;
@@ -144,6 +154,7 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
                 <Button
                   size="small"
                   look="quiet"
+                  tabIndex={-1}
                   disabled={deciding}
                   commandId="review.acceptHunk"
                   onFocus={() => index !== current && showHunk(index)}
@@ -154,6 +165,7 @@ export function DiffView({ set, file }: { set: ChangeSet; file: ChangeSetFile })
                 <Button
                   size="small"
                   look="quiet"
+                  tabIndex={-1}
                   disabled={deciding}
                   commandId="review.rejectHunk"
                   onClick={() => void decide("reject", set, { what: "hunk", path, number })}

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { SCREENS } from "../support/place";
+import { type Place, SCREENS } from "../support/place";
 import { expect, test } from "../support/test";
 
 const SIZES = [
@@ -13,11 +13,8 @@ const SIZES = [
   [1100, 760],
 ] as const;
 
-/** What axe calls serious or critical, told together at the end. */
-const found: string[] = [];
-
-/** One state in every theme and width. */
-async function show(page: Page, name: string): Promise<void> {
+/** One state in every theme and width. What axe calls serious or critical is added to what was found. */
+async function show(page: Page, name: string, found: string[]): Promise<void> {
   mkdirSync(SCREENS, { recursive: true });
   for (const theme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
@@ -92,8 +89,7 @@ const SCENARIO = `steps:
     repeat: always
 `;
 
-test("the main states, in both themes and widths, without serious findings of axe", async ({ place, app }) => {
-  test.setTimeout(180_000);
+function prepare(place: Place): void {
   place.write("src/lib.rs", LIB);
   place.write("src/main.rs", "fn main() {}\n");
   place.write("docs/guide.md", "# Guide\n");
@@ -101,73 +97,90 @@ test("the main states, in both themes and widths, without serious findings of ax
   place.write("README.md", "# Till\n\nA small shop.\n");
   place.commitAll();
   place.write("README.md", "# Till\n\nA small shop for screenshots.\n");
+}
+
+test("the states of a conversation, in both themes and widths, without serious findings of axe", async ({ place, app }) => {
+  test.setTimeout(150_000);
+  prepare(place);
   await place.play(SCENARIO);
+  const found: string[] = [];
   const { page } = app;
-
-  await page.goto(await place.serve({ without: "workspace" }));
-  await expect(page.getByRole("heading", { name: "Open a folder to start" })).toBeVisible();
-  await show(page, "01-first-run");
-
-  await app.open(await place.anotherWindow());
+  await app.open(await place.serve());
   await expect(page.getByRole("heading", { name: /What should change/ })).toBeVisible();
-  await show(page, "02-new-session");
+  await show(page, "01-new-session", found);
 
   await app.send("Fix the total: it forgets quantities");
   await app.turnEnds();
-  await show(page, "03-turn-with-changes");
+  await show(page, "02-turn-with-changes", found);
 
   await page.getByRole("treeitem", { name: "src" }).click();
   await app.openFile("src/lib.rs");
   await expect.poll(() => app.editorText()).toContain("pub fn total");
-  await show(page, "04-file-open");
+  await show(page, "03-file-open", found);
 
   await app.changes.getByRole("button", { name: "Review" }).click();
   await expect(page.getByRole("region", { name: "Code" }).getByText("Hunk 1 of 1").first()).toBeVisible();
-  await show(page, "05-review");
+  await show(page, "04-review", found);
   await page.keyboard.press("Alt+Enter");
 
   await app.send("Remove the build folder");
-  await expect(page.getByRole("region", { name: "Needs your OK" })).toBeVisible();
-  await expect(page.getByRole("button", { name: /^Allow once/ })).toBeEnabled();
-  await show(page, "06-approval");
-  while (await page.getByRole("region", { name: "Needs your OK" }).isVisible()) {
-    const deny = page.getByRole("button", { name: /^Deny/ }).first();
-    await deny.click().catch(() => undefined);
-    await page.waitForTimeout(700);
-  }
+  const strip = page.getByRole("region", { name: "Needs your OK" });
+  await expect(strip.getByRole("button", { name: /^Allow once/ })).toBeEnabled();
+  await show(page, "05-approval", found);
+  await strip.getByRole("button", { name: "Deny", exact: true }).click();
+  await expect(strip).toContainText("rm -r build");
+  await expect(strip).not.toContainText("curl");
+  const deny = strip.getByRole("button", { name: "Deny", exact: true });
+  await expect(deny).toBeEnabled();
+  await deny.click();
   await app.turnEnds(2);
 
   await app.send("Fail please");
   await expect(app.items("Error")).toBeVisible();
-  await show(page, "07-error");
+  await show(page, "06-error", found);
+  for (const width of [900, 700]) {
+    await page.setViewportSize({ width, height: 700 });
+    await page.waitForTimeout(250);
+    await page.screenshot({ path: join(SCREENS, `07-narrow-${width}.png`) });
+  }
+  expect(found, "serious findings of axe").toEqual([]);
+});
 
+test("first run, settings, palette and lists, in both themes and widths, without serious findings of axe", async ({ place, app }) => {
+  test.setTimeout(150_000);
+  prepare(place);
+  await place.play(SCENARIO);
+  const found: string[] = [];
+  const { page } = app;
+  await page.goto(await place.serve({ without: "workspace" }));
+  await expect(page.getByRole("heading", { name: "Open a folder to start" })).toBeVisible();
+  await show(page, "10-first-run", found);
+
+  await app.open(await place.anotherWindow());
   await page.keyboard.press("Control+Shift+p");
   await expect(page.getByRole("option").first()).toBeVisible();
-  await show(page, "08-palette");
+  await show(page, "11-palette", found);
   await page.keyboard.press("Escape");
 
   for (const settings of ["Models", "Trust", "Appearance", "Keys", "Future islands", "About"]) {
     await page.getByRole("button", { name: "Settings", exact: true }).click();
     await page.getByRole("navigation", { name: "Settings pages" }).getByRole("button", { name: settings }).click();
-    await show(page, `09-settings-${settings.toLowerCase().replace(" ", "-")}`);
+    await show(page, `12-settings-${settings.toLowerCase().replace(" ", "-")}`, found);
     await page.keyboard.press("Escape");
   }
 
+  await app.send("Say good");
+  await app.turnEnds();
   await page.keyboard.press("Alt+s");
   await expect(page.getByRole("dialog", { name: "Sessions" })).toBeVisible();
-  await show(page, "10-sessions");
+  await show(page, "13-sessions", found);
   await page.keyboard.press("Escape");
 
   await app.composer.fill("Look at @src/");
   await expect(page.getByRole("option").first()).toBeVisible();
-  await show(page, "11-mention");
-  await app.composer.fill("");
-
-  await page.setViewportSize({ width: 900, height: 700 });
-  await page.waitForTimeout(250);
-  await page.screenshot({ path: join(SCREENS, "12-narrow-900.png") });
-  await page.setViewportSize({ width: 700, height: 700 });
-  await page.waitForTimeout(250);
-  await page.screenshot({ path: join(SCREENS, "12-narrow-700.png") });
+  await page.getByLabel("Files to attach").setInputFiles({ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("one\ntwo\n") });
+  await show(page, "14-mention", found);
+  await app.composer.fill("/");
+  await show(page, "15-slash", found);
   expect(found, "serious findings of axe").toEqual([]);
 });
