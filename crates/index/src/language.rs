@@ -199,7 +199,8 @@ fn by_extension(extension: &str) -> Language {
         "sh" | "bash" | "zsh" | "ksh" | "bats" => Language::Bash,
         "sql" | "ddl" | "psql" | "pgsql" | "mysql" => Language::Sql,
         "html" | "htm" | "xhtml" | "vue" | "svelte" => Language::Html,
-        "css" => Language::Css,
+        // Both are CSS with more; the outline reads what it knows of them.
+        "css" | "scss" | "less" | "pcss" => Language::Css,
         "json" | "jsonc" | "json5" | "webmanifest" | "geojson" | "code-workspace" | "ipynb" => Language::Json,
         "yaml" | "yml" => Language::Yaml,
         "toml" => Language::Toml,

@@ -161,6 +161,9 @@ impl Outliner {
                 add_inside(&mut outline, inner, script.lines_before);
             }
         }
+        if language == Language::Css {
+            web::css_imports(text, &mut outline.imports);
+        }
         if matches!(
             language,
             Language::JavaScript | Language::TypeScript | Language::Tsx

@@ -32,6 +32,7 @@ pub(super) const C: &[Row] = &[
     ("field_declaration", Look(field)),
     ("declaration_list", Descend),
     ("compound_statement", Descend),
+    ("labeled_statement", Descend),
     ("linkage_specification", Descend),
     ("preproc_if", Descend),
     ("preproc_ifdef", Descend),
@@ -63,6 +64,7 @@ pub(super) const CPP: &[Row] = &[
     ("field_declaration", Look(field)),
     ("declaration_list", Descend),
     ("compound_statement", Descend),
+    ("labeled_statement", Descend),
     ("linkage_specification", Descend),
     ("preproc_if", Descend),
     ("preproc_ifdef", Descend),
@@ -121,13 +123,47 @@ fn declared(node: Node<'_>) -> Option<Declared<'_>> {
     None
 }
 
-fn function(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {
+fn function(source: Source<'_>, node: Node<'_>, _: Scope) -> Found {
     let Some(declared) = declared(node) else {
-        // `class EXPORTED Store { … };` with an unknown macro reads like a function of that class type.
         return Found::Descend;
     };
+    // `class EXPORTED Store { … };` with an unknown macro reads like a function that returns a class.
+    let returned = node.child_by_field_name("type");
+    if let Some(returned) = returned
+        && !declared.function
+        && returned.child_by_field_name("body").is_none()
+        && matches!(returned.kind(), "class_specifier" | "struct_specifier")
+    {
+        let kind = if returned.kind() == "class_specifier" {
+            Class
+        } else {
+            Struct
+        };
+        return Found::named(kind, Some(declared.name), Open);
+    }
+    // `TEST(Store, Opens) { … }`: what a macro is given names the function better than the macro.
+    if returned.is_none() && is_macro(source.of(declared.name)) {
+        let parameters = node
+            .child_by_field_name("declarator")
+            .and_then(|declarator| declarator.child_by_field_name("parameters"))
+            .filter(|parameters| parameters.named_child_count() > 0);
+        if let Some(parameters) = parameters {
+            return Found::Definition {
+                kind: Function,
+                name: parameters.start_byte() + 1..parameters.end_byte().saturating_sub(1),
+                inside: Closed,
+            };
+        }
+    }
     let kind = if declared.qualified { Method } else { Function };
     Found::named(kind, Some(declared.name), Closed)
+}
+
+fn is_macro(name: &str) -> bool {
+    name.len() > 1
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 fn declaration(_: Source<'_>, node: Node<'_>, scope: Scope) -> Found {

@@ -9,7 +9,7 @@ use super::{
         Variant,
     },
     rules::{
-        Does::{Above, Define, Descend, Import as Imports, Look},
+        Does::{Above, Define, Descend, Import as Imports, Look, Wrap},
         Found,
         Inside::{Closed, Open},
         Name, Row, Scope, Source, line_of,
@@ -39,6 +39,8 @@ pub(super) const ROWS: &[Row] = &[
     ("macro_definition", Define(Macro, Name::Field("name"), Closed)),
     ("mod_item", super::rules::Does::ImportAndLook(module_file, module)),
     ("foreign_mod_item", Descend),
+    ("expression_statement", Wrap),
+    ("macro_invocation", Look(macro_item)),
     ("block", Descend),
     ("declaration_list", Descend),
     ("field_declaration_list", Descend),
@@ -54,6 +56,43 @@ fn implementation(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {
         of = Some(inner);
     }
     Found::named(Implementation, of, Open)
+}
+
+/// `bitflags! { pub struct Flags { … } }`: the grammar sees only words inside, the first item names the whole.
+fn macro_item(source: Source<'_>, node: Node<'_>, scope: Scope) -> Found {
+    if scope.is_in_function() {
+        return Found::Nothing;
+    }
+    let text = source.of(node);
+    let mut kind = None;
+    let mut start = 0;
+    for word in text.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+        let at = node.start_byte() + start;
+        // Separators are letters of any length: the next word begins after the one behind this.
+        start += word.len();
+        start += text
+            .get(start..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(0, char::len_utf8);
+        if word.is_empty() {
+            continue;
+        }
+        if let Some(kind) = kind {
+            return Found::Definition {
+                kind,
+                name: at..at + word.len(),
+                inside: Closed,
+            };
+        }
+        kind = match word {
+            "struct" | "union" => Some(Struct),
+            "enum" => Some(Enum),
+            "trait" => Some(Trait),
+            "fn" => Some(Function),
+            _ => None,
+        };
+    }
+    Found::Nothing
 }
 
 fn module(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {

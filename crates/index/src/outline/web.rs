@@ -123,7 +123,6 @@ pub(super) const CSS: &[Row] = &[
     ("at_rule", Descend),
     ("keyframes_statement", Look(keyframes)),
     ("declaration", Look(custom_property)),
-    ("import_statement", Imports(css_import)),
 ];
 
 fn rule(_: Source<'_>, node: Node<'_>, _: Scope) -> Found {
@@ -145,14 +144,21 @@ fn custom_property(source: Source<'_>, node: Node<'_>, _: Scope) -> Found {
     }
 }
 
-fn css_import(source: Source<'_>, node: Node<'_>, imports: &mut Vec<Import>) {
-    let text = source.of(node);
-    let quoted = |quote: char| text.split(quote).nth(1);
-    if let Some(target) = quoted('"').or_else(|| quoted('\'')) {
-        imports.push(Import {
+/// `@import "a", "b"`, and SCSS's `@use "a"` and `@forward "a"`, of which the grammar makes nothing.
+pub(super) fn css_imports(text: &str, imports: &mut Vec<Import>) {
+    for (number, line) in (1_u32..).zip(text.lines()) {
+        let line_text = line.trim_start_matches('\u{feff}').trim_start();
+        if !["@import ", "@use ", "@forward "]
+            .iter()
+            .any(|word| line_text.starts_with(word))
+        {
+            continue;
+        }
+        let quote = if line_text.contains('"') { '"' } else { '\'' };
+        imports.extend(line_text.split(quote).skip(1).step_by(2).map(|target| Import {
             target: target.to_owned(),
             names: Vec::new(),
-            line: line_of(node),
-        });
+            line: number,
+        }));
     }
 }
