@@ -2,7 +2,7 @@
 
 use protocol::{EventBody, ItemKind, Spending};
 use serde_json::{Value, json};
-use testkit::{ExecRun, ModelServer};
+use testkit::{ExecRun, ModelServer, model_server::Fault};
 
 use crate::support::{Played, json_lines};
 
@@ -195,4 +195,19 @@ fn estimates_learn_from_what_the_provider_counts() {
     }
     assert!(first < 2_500, "{first}");
     assert!((3_300..=4_200).contains(&last), "{first} became {last}");
+}
+
+#[test]
+fn a_limit_of_tokens_holds_where_the_provider_counts_none() {
+    let mut played = Played::new("openai", "steps: [{ text: unused }]");
+    let silent = ("steps: [{ text: Fine., repeat: always }]", Fault::MissingUsage);
+    played.play(ModelServer::spawn(silent));
+    // One answer of at most 32,000 tokens, and room for one prompt beside it.
+    set(&played, "spending.sessionTokens", "34500");
+    let first = played.exec(&["Hello."]).expect_code(0);
+    let (cost, session, _) = figures(&first);
+    assert!(session.tokens > 1_000, "{session:?} {cost:?}");
+    let second = played.exec(&["--session", &first.session(), "Again."]);
+    assert_eq!(second.result["error"]["code"], "session.limit");
+    assert_eq!(played.server.requests().len(), 1);
 }
