@@ -81,8 +81,6 @@ test("a finished command is found in, copied, saved whole and run again", async 
   await place.play(`steps:
   - tools: [{ name: run_command, arguments: { command: "seq 1 30000" } }]
   - text: Counted.
-  - when: { user: "Run this command again" }
-    text: Again, then.
 `);
   await app.open(await place.serve());
   await app.send("Count");
@@ -102,7 +100,9 @@ test("a finished command is found in, copied, saved whole and run again", async 
   await expect(card.locator("[data-hit]")).toContainText("29999");
   await card.hover();
   await card.getByRole("button", { name: "Run again" }).click();
-  await expect(app.items("Answer").last()).toContainText("Again, then.");
+  await expect(app.items("Command")).toHaveCount(2);
+  await expect(app.items("Command").last()).toContainText("You: Ran");
+  await expect(app.items("Command").last()).toContainText("Exit 0");
 });
 
 test("island placeholders are loaded when they are looked at, and hold nothing", async ({ place, app }) => {
@@ -133,4 +133,31 @@ test("what the page loads comes from this host alone, and the first script is sm
   expect(foreign).toEqual([]);
   test.info().annotations.push({ type: "script before the editor", description: `${Math.round(script / 1024)} KiB, not compressed` });
   expect(script).toBeLessThan(4 * 1024 * 1024);
+});
+
+test("an answer for the session is asked for once, listed in the settings and taken back there", async ({ place, app }) => {
+  place.write("build/a.txt", "a\n");
+  place.commitAll();
+  const remove = `  - tools: [{ name: run_command, arguments: { command: "touch marker && rm marker" } }]\n  - text: Done.\n`;
+  await place.play(`steps:\n${remove}${remove}${remove}`);
+  await app.open(await place.serve());
+  await app.send("First");
+  const strip = app.page.getByRole("region", { name: "Needs your OK" });
+  const longer = strip.getByRole("button", { name: "Allow for longer" });
+  await expect(longer).toBeEnabled();
+  await longer.click();
+  await app.page.getByRole("menuitem", { name: /In this session/ }).click();
+  await app.turnEnds();
+  await app.send("Second");
+  await app.turnEnds(2);
+
+  await app.page.getByRole("button", { name: "Settings", exact: true }).click();
+  await app.page.getByRole("navigation", { name: "Settings pages" }).getByRole("button", { name: "Trust" }).click();
+  const rules = app.page.getByRole("region", { name: "Standing answers" });
+  await expect(rules).toContainText("in one session");
+  while (await rules.getByRole("button", { name: "Take back" }).count()) await rules.getByRole("button", { name: "Take back" }).first().click();
+  await expect(rules).toContainText("None.");
+  await app.page.keyboard.press("Escape");
+  await app.send("Third");
+  await expect(strip).toBeVisible();
 });

@@ -14,6 +14,11 @@ export function lineCount(text: string): number {
   return text.split("\n").length;
 }
 
+/** As a person counts: an ending is no line of its own. */
+export function linesShown(text: string): number {
+  return lineCount(text.replace(/\n$/, ""));
+}
+
 export function withAttachments(text: string, attachments: readonly Attachment[]): string {
   const parts = attachments.map(({ name, text: attached }) => {
     const lines = lineCount(attached);

@@ -1,6 +1,6 @@
 /** Texts that go with a message, by name and length, each with a way to take it out again. */
 import { FileText, X } from "lucide-react";
-import { type Attachment, lineCount } from "../../shared/attachments";
+import { type Attachment, linesShown } from "../../shared/attachments";
 import { count } from "../../shared/format";
 import styles from "./Chips.module.css";
 
@@ -12,7 +12,7 @@ export function Chips({ attachments, onRemove }: { attachments: readonly Attachm
         <li key={`${index} ${attachment.name}`} className={styles.chip} title={attachment.text.slice(0, 400)}>
           <FileText size={14} aria-hidden="true" />
           <span className={styles.name}>{attachment.name}</span>
-          <span className={styles.lines}>{count(lineCount(attachment.text), "line")}</span>
+          <span className={styles.lines}>{count(linesShown(attachment.text), "line")}</span>
           <button type="button" className={styles.remove} aria-label={`Remove ${attachment.name}`} onClick={() => onRemove(index)}>
             <X size={12} />
           </button>

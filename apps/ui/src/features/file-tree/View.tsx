@@ -138,7 +138,9 @@ function ToReview() {
             <span className={styles.label}>{fileName(file.path)}</span>
             {parentPath(file.path) !== "." && <span className={styles.folder}>{parentPath(file.path)}</span>}
             <span className={styles.counts}>
-              {file.status === "conflicted" ? "Conflict" : `+${file.added} −${file.deleted}`}
+              {file.status === "conflicted"
+                ? "Conflict"
+                : [file.added > 0 && `+${file.added}`, file.deleted > 0 && `−${file.deleted}`].filter(Boolean).join(" ")}
             </span>
           </button>
         </div>

@@ -6,6 +6,7 @@ import { Button, Dialog } from "../../shared/ui";
 import { workspaceStore } from "../workspace";
 import { setPreference } from "./commands";
 import { Models } from "./Models";
+import { Rules } from "./Rules";
 import { type SettingsPage, type Theme, TRUST_WORDS, type Trust, settingsStore } from "./store";
 import styles from "./View.module.css";
 
@@ -70,6 +71,7 @@ function Page({ page }: { page: SettingsPage }) {
 export function TrustPage() {
   const trust = useStore(settingsStore, (state) => state.preferences.trust);
   return (
+    <>
     <fieldset className={styles.group}>
       <legend className={styles.title}>What may run without asking</legend>
       {(Object.keys(TRUST_WORDS) as Trust[]).map((name) => (
@@ -83,6 +85,8 @@ export function TrustPage() {
       ))}
       <p className={styles.note}>Proposed edits are never written before you accept them, whatever is chosen here.</p>
     </fieldset>
+    <Rules />
+    </>
   );
 }
 

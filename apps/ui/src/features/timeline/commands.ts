@@ -1,5 +1,5 @@
 /** What can be done with items of the timeline: answer, stop, copy, read a whole log, move about. */
-import type { ApprovalDecision, ApprovalItem, ArtifactRef, TimelineItem } from "../../protocol";
+import type { AnswerScope, ApprovalDecision, ApprovalItem, ArtifactRef, CommandItem, TimelineItem } from "../../protocol";
 import { declareCommands, run } from "../../shared/commands";
 import { asShownError } from "../../shared/failure";
 import { runtime } from "../../shared/runtime";
@@ -18,12 +18,12 @@ export function waitingApprovals(items: readonly TimelineItem[]): WaitingApprova
 
 const answering = new Set<string>();
 
-export async function answerApproval(approvalId: string, decision: ApprovalDecision): Promise<void> {
+export async function answerApproval(approvalId: string, decision: ApprovalDecision, scope: AnswerScope = "once"): Promise<void> {
   // A second press of the same key would answer the next request unread.
   if (answering.has(approvalId)) return;
   answering.add(approvalId);
   try {
-    await runtime().request("approval/answer", { approvalId, decision });
+    await runtime().request("approval/answer", { approvalId, decision, scope });
   } catch (thrown) {
     answering.delete(approvalId);
     showError(asShownError(thrown));
@@ -33,6 +33,17 @@ export async function answerApproval(approvalId: string, decision: ApprovalDecis
 export async function stopCommand(commandId: string): Promise<void> {
   try {
     await runtime().request("command/stop", { commandId });
+  } catch (thrown) {
+    showError(asShownError(thrown));
+  }
+}
+
+/** Runs a command once more, as the user's own; what it changes joins the session's draft. */
+export async function runAgain({ command, cwd }: Pick<CommandItem, "command" | "cwd">): Promise<void> {
+  const { sessionId } = timelineStore.getState();
+  if (!sessionId) return;
+  try {
+    await runtime().request("command/run", { sessionId, command, cwd });
   } catch (thrown) {
     showError(asShownError(thrown));
   }
@@ -58,12 +69,14 @@ export async function saveLog(artifact: ArtifactRef, name: string): Promise<void
   }
 }
 
-function answerShown(decision: ApprovalDecision): () => Promise<void> {
+function answerShown(decision: ApprovalDecision, scope: AnswerScope = "once"): () => Promise<void> {
   return async () => {
     // The id is on the strip itself: the keys act on what is shown, and only once it is armed.
     const armed = document.querySelector<HTMLElement>("[data-approval-armed]");
     const id = armed?.dataset["approvalArmed"];
-    if (id) await answerApproval(id, decision);
+    // What cannot be answered for longer is not answered at all: the key promised more.
+    const standing = waitingApprovals(timelineStore.getState().items).find((item) => item.approvalId === id)?.patterns?.length;
+    if (id && (scope === "once" || standing)) await answerApproval(id, decision, scope);
   };
 }
 
@@ -77,6 +90,15 @@ export function declareTimelineCommands(): void {
       place: "approval",
       unavailable: () => (waitingApprovals(timelineStore.getState().items).length > 0 ? null : "Nothing waits for your OK."),
       run: answerShown("allow"),
+    },
+    {
+      id: "approval.allowInSession",
+      title: "Allow such commands in this session",
+      group: "Chat",
+      keys: ["Alt+Shift+Y"],
+      place: "approval",
+      unavailable: () => (waitingApprovals(timelineStore.getState().items).length > 0 ? null : "Nothing waits for your OK."),
+      run: answerShown("allow", "session"),
     },
     {
       id: "approval.deny",

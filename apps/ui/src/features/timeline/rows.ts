@@ -46,14 +46,15 @@ function waits(item: TimelineItem): boolean {
 /** What is to be said before an item, as seen from the items before it. */
 class Marks {
   private last: TimelineItem | null = null;
+  /** The turn whose end has not been told. */
+  private open: string | null = null;
   private model: string | null = null;
 
   before(item: TimelineItem): Mark[] {
     const marks: Mark[] = [];
     const { last } = this;
     if (item.type === "user_message" && last) {
-      // Every turn that came to an end says so itself.
-      if (last.correlationId !== item.correlationId && last.type !== "summary") marks.push({ what: "interrupted" });
+      if (this.open !== null && this.open !== item.correlationId) marks.push({ what: "interrupted" });
       const pause = item.createdAt - (last.updatedAt ?? last.createdAt);
       if (pause >= LATER_MS) marks.push({ what: "later", ms: pause });
     }
@@ -62,6 +63,9 @@ class Marks {
       if (this.model !== null && this.model !== model) marks.push({ what: "model", provider: item.provider, model: item.model });
       this.model = model;
     }
+    // Every turn that came to an end says so itself.
+    if (item.type === "user_message") this.open = item.correlationId;
+    if (item.type === "summary" && item.correlationId === this.open) this.open = null;
     this.last = item;
     return marks;
   }

@@ -4,7 +4,8 @@
  */
 import { useEffect, useState } from "react";
 import type { TimelineItem } from "../../../protocol";
-import { Button } from "../../../shared/ui";
+import { ChevronDown } from "lucide-react";
+import { Button, Menu, keyOf } from "../../../shared/ui";
 import { answerApproval } from "../commands";
 import { Card, Line } from "./Card";
 import styles from "./Approval.module.css";
@@ -35,6 +36,7 @@ export function Approval({ item, place, of = 1 }: ApprovalProps) {
 
 function Strip({ item, of }: { item: ApprovalOf; of: number }) {
   const [armed, setArmed] = useState(false);
+  const patterns = item.patterns ?? [];
   useEffect(() => {
     const timer = setTimeout(() => setArmed(true), ARM_AFTER_MS);
     return () => clearTimeout(timer);
@@ -62,6 +64,21 @@ function Strip({ item, of }: { item: ApprovalOf; of: number }) {
           >
             Allow once
           </Button>
+          {patterns.length > 0 && (
+            <Menu
+              side="top"
+              heading={`Allow ${patterns.join(" and ")}`}
+              trigger={
+                <button type="button" className={styles.standing} disabled={!armed}>
+                  Allow for longer <ChevronDown size={14} aria-hidden="true" />
+                </button>
+              }
+              entries={[
+                { label: "In this session", keys: keyOf("approval.allowInSession"), onSelect: () => void answerApproval(item.approvalId, "allow", "session") },
+                { label: "In this workspace", onSelect: () => void answerApproval(item.approvalId, "allow", "workspace") },
+              ]}
+            />
+          )}
           <Button
             disabled={!armed}
             commandId="approval.deny"

@@ -7,7 +7,7 @@ import { run } from "../../../shared/commands";
 import { bytes, count, duration, elapsed } from "../../../shared/format";
 import { runtime } from "../../../shared/runtime";
 import { IconButton, type GlyphState, useNow } from "../../../shared/ui";
-import { saveLog, stopCommand } from "../commands";
+import { runAgain, saveLog, stopCommand } from "../commands";
 import { timelineStore } from "../store";
 import { Card } from "./Card";
 import { Output, firstFailure } from "./Output";
@@ -51,7 +51,7 @@ export function CommandCard({ item }: { item: Command }) {
     <Card
       label={`Command ${item.command}`}
       state={GLYPHS[item.state]}
-      verb={verbOf(item.state)}
+      verb={`${item.byUser ? "You: " : ""}${verbOf(item.state)}`}
       target={firstLine(item.command)}
       targetTitle={item.command}
       facts={running ? <Clock from={item.createdAt} state={item.state} /> : null}
@@ -151,7 +151,7 @@ function Actions(props: { item: Command; screen: AnsiScreen; wrap: boolean; onWr
           <Square size={13} />
         </IconButton>
       ) : (
-        <IconButton label="Run again" onClick={() => run("composer.ask", `Run this command again: \`${item.command}\``)}>
+        <IconButton label="Run again" onClick={() => void runAgain(item)}>
           <RotateCw size={14} />
         </IconButton>
       )}

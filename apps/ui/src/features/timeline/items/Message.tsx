@@ -2,7 +2,7 @@
 import { Copy, ChevronRight } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { TimelineItem } from "../../../protocol";
-import { lineCount, splitAttachments } from "../../../shared/attachments";
+import { linesShown, splitAttachments } from "../../../shared/attachments";
 import { count, elapsed } from "../../../shared/format";
 import { Markdown } from "../../../shared/markdown";
 import { runtime } from "../../../shared/runtime";
@@ -28,7 +28,7 @@ export function Question({ item }: { item: Of<"user_message"> }) {
           <ul className={styles.attached} aria-label="Attached">
             {attachments.map(({ name, text: attached }, index) => (
               <li key={`${index}`} title={attached.slice(0, 400)}>
-                {name} · {count(lineCount(attached), "line")}
+                {name} · {count(linesShown(attached), "line")}
               </li>
             ))}
           </ul>

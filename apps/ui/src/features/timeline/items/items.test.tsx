@@ -1,9 +1,10 @@
-import { act, render, screen } from "@testing-library/react";
+import { act, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, test, vi } from "vitest";
 import type { ErrorCode } from "../../../protocol";
 import { approval, command, tool } from "../../../test/events";
 import { testRuntime } from "../../../test/runtime";
+import { timelineStore } from "../store";
 import { Approval } from "./Approval";
 import { CommandCard } from "./CommandCard";
 import { ErrorStrip } from "./ErrorStrip";
@@ -25,7 +26,7 @@ test("a waiting command is shown whole and cannot be allowed before half a secon
   expect(container.querySelector("[data-approval-armed]")?.getAttribute("data-approval-armed")).toBe("apr_p");
   allow.click();
   allow.click();
-  expect(asked).toEqual([{ method: "approval/answer", params: { approvalId: "apr_p", decision: "allow" } }]);
+  expect(asked).toEqual([{ method: "approval/answer", params: { approvalId: "apr_p", decision: "allow", scope: "once" } }]);
 });
 
 test("an error answers the five questions in their order", () => {
@@ -90,4 +91,26 @@ test("a step says its outcome once and keeps raw arguments behind Details", asyn
   expect(screen.getByText("1–120 · 9 ms")).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Show details" }));
   expect(screen.getByText("Details")).toBeTruthy();
+});
+
+test("an answer for longer is offered only where the question says what it would be about", async () => {
+  const { asked } = testRuntime({ "approval/answer": () => ({}) });
+  const { unmount } = render(<Approval item={approval("p", { request: "rm -r build" })} place="strip" />);
+  expect(screen.queryByRole("button", { name: /Allow for longer/ })).toBeNull();
+  unmount();
+  render(<Approval item={approval("q", { request: "npm test", patterns: ["npm test"] })} place="strip" />);
+  const menu = screen.getByRole<HTMLButtonElement>("button", { name: /Allow for longer/ });
+  await waitFor(() => expect(menu.disabled).toBe(false));
+  await userEvent.click(menu);
+  expect(screen.getByText("Allow npm test")).toBeTruthy();
+  await userEvent.click(screen.getByRole("menuitem", { name: /In this workspace/ }));
+  expect(asked).toEqual([{ method: "approval/answer", params: { approvalId: "apr_q", decision: "allow", scope: "workspace" } }]);
+});
+
+test("a command is run again where it ran", async () => {
+  const { asked } = testRuntime({ "command/run": () => ({ commandId: "cmd_2" }) });
+  timelineStore.setState({ sessionId: "ses_1" });
+  render(<CommandCard item={command("c", { state: "succeeded", exitCode: 0, command: "cargo test", cwd: "crates/a" })} />);
+  await userEvent.click(screen.getByRole("button", { name: "Run again" }));
+  expect(asked).toEqual([{ method: "command/run", params: { sessionId: "ses_1", command: "cargo test", cwd: "crates/a" } }]);
 });
