@@ -70,6 +70,10 @@ pub enum Verb {
     Changes(Changes),
     /// Earlier work: list, show, resume, export, search
     Sessions(Sessions),
+    /// Standing rules about commands: what runs without a question, always asks, or never runs
+    Approvals(Approvals),
+    /// The commands that run in an open window: list, stop
+    Commands(Commands),
     /// Read or change settings
     Settings(Settings),
     /// Models: list them, try them out, store or forget a key
@@ -225,6 +229,62 @@ pub enum SessionsVerb {
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Approvals {
+    #[command(subcommand)]
+    pub verb: ApprovalsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ApprovalsVerb {
+    /// The rules of this workspace, with who made each and how often it decided
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a rule, for example `allow 'npm install *'`; never wins over ask, ask over allow
+    Add {
+        #[arg(value_enum)]
+        effect: EffectChoice,
+        /// Words of a command; `*` stands for its arguments (for allow: those that are no options)
+        pattern: String,
+        /// Also where no sandbox keeps the command from the machine
+        #[arg(long)]
+        anywhere: bool,
+        /// Only in this session
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take a rule back
+    Revoke { id: String },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EffectChoice {
+    Allow,
+    Ask,
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub struct Commands {
+    #[command(subcommand)]
+    pub verb: CommandsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CommandsVerb {
+    /// All that run now, those beside turns included
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// End one and everything it started
+    Stop { id: String },
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 //! Owns arguments, what is printed, and exit codes. Everything it does goes through the engine's wire contract, the
 //! same that a window or another editor uses.
 
+mod approvals;
 mod args;
 mod changes;
 mod connect;
@@ -63,6 +64,8 @@ async fn run(arguments: Arguments) -> Exit {
         Verb::Exec(arguments) => exec::run(common, arguments).await,
         Verb::Changes(arguments) => changes::run(common, arguments).await,
         Verb::Sessions(arguments) => sessions::run(common, arguments).await,
+        Verb::Approvals(arguments) => approvals::run(common, arguments).await,
+        Verb::Commands(arguments) => approvals::commands(common, arguments).await,
         Verb::Settings(arguments) => settings::run(arguments),
         Verb::Providers(arguments) => providers::run(arguments).await,
         Verb::Doctor(arguments) => doctor::run(common, arguments),

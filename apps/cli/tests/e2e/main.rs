@@ -13,6 +13,8 @@
 #![allow(clippy::type_complexity, reason = "a table of cases is a list of tuples")]
 
 mod agent;
+mod approvals;
+mod background;
 mod bad_input;
 mod commands;
 mod crash;

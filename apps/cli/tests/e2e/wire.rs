@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::{EventBody, EventEnvelope, RuntimeError, event::TurnOutcome};
+use protocol::{EventBody, EventEnvelope, ItemKind, RuntimeError, event::TurnOutcome};
 use serde_json::{Value, json};
 use testkit::{ExecRun, Running};
 
@@ -66,6 +66,60 @@ impl Wire {
             "sessionId": session, "text": text, "provider": self.provider, "approvals": "allow",
         });
         self.ask("turn/send", params);
+    }
+
+    /// Begins a turn of which questions are put to the user.
+    pub fn send_asking(&mut self, session: &str, text: &str) {
+        let params = json!({
+            "sessionId": session, "text": text, "provider": self.provider, "approvals": "ask",
+        });
+        self.ask("turn/send", params);
+    }
+
+    /// Gives every question of a turn the same answer until the turn ends.
+    pub fn answer_until_end(&mut self, session: &str, from: usize, answer: &Value) -> ExecRun {
+        let mut answered = Vec::new();
+        loop {
+            let open = self.events[from..].iter().find_map(|event| match &event.body {
+                EventBody::ItemStarted { item } => match &item.kind {
+                    ItemKind::Approval(approval) if !answered.contains(&approval.approval_id) => {
+                        Some(approval.approval_id.clone())
+                    }
+                    _ => None,
+                },
+                _ => None,
+            });
+            if let Some(id) = open {
+                let mut params = answer.clone();
+                params["approvalId"] = json!(id);
+                self.ask("approval/answer", params);
+                answered.push(id);
+                continue;
+            }
+            let is_over = self.events[from..].iter().any(|event| {
+                matches!(event.body, EventBody::TurnCompleted { .. })
+                    && event.session_id.as_ref().is_some_and(|id| id.as_str() == session)
+            });
+            if is_over {
+                return self.turn_end(session, from);
+            }
+            self.next();
+        }
+    }
+
+    /// What the first event that has it says, of those so far and those to come.
+    #[track_caller]
+    pub fn until<T>(&mut self, limit: Duration, wanted: impl Fn(&EventEnvelope) -> Option<T>) -> T {
+        let begun = Instant::now();
+        let mut looked_at = 0;
+        loop {
+            if let Some(found) = self.events[looked_at..].iter().find_map(&wanted) {
+                return found;
+            }
+            looked_at = self.events.len();
+            assert!(begun.elapsed() < limit, "it did not come");
+            self.next();
+        }
     }
 
     /// A turn from its begin to its end.

@@ -103,7 +103,7 @@ arguments! {
         terminal: bool,
     }
     CheckCommand {
-        /// Of a background command; absent lists all.
+        /// Of a background command; absent: the only one, or a list of all.
         #[serde(default)]
         id: Option<String>,
         /// End it.

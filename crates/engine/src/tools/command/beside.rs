@@ -103,8 +103,14 @@ pub async fn run_for_user(
 
 /// The check_command tool.
 pub async fn check(turn: &Turn, arguments: CheckCommand) -> ToolOutcome {
-    let Some(id) = arguments.id.map(CommandId::from_text) else {
-        return Ok(listing(turn));
+    let id = match arguments.id.map(CommandId::from_text) {
+        Some(id) => id,
+        // Where there is one, it is the one that is meant.
+        None if arguments.stop || arguments.wait_seconds.is_some() => match &background(turn)[..] {
+            [only] => only.command_id.clone(),
+            _ => return Ok(listing(turn)),
+        },
+        None => return Ok(listing(turn)),
     };
     if let Status::Unknown = turn.rooms.commands.status(&id) {
         return Err(RuntimeError::new(
@@ -169,12 +175,18 @@ fn describe(turn: &Turn, id: &CommandId) -> Outcome {
     Outcome::new(format!("{status}\n{sees}\n\n{printed}"), status)
 }
 
-fn listing(turn: &Turn) -> Outcome {
-    let here = |command: &RunningCommand| {
+/// What the session has left running.
+fn background(turn: &Turn) -> Vec<RunningCommand> {
+    let mut running = turn.rooms.commands.running();
+    running.retain(|command| {
         command.session_id == turn.session.id && command.lifetime == CommandLifetime::Background
-    };
-    let lines: Vec<String> = (turn.rooms.commands.running().iter())
-        .filter(|command| here(command))
+    });
+    running
+}
+
+fn listing(turn: &Turn) -> Outcome {
+    let lines: Vec<String> = background(turn)
+        .iter()
         .map(|command| format!("{}  {}", command.command_id, command.command))
         .collect();
     match lines.len() {

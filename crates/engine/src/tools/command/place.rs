@@ -49,7 +49,8 @@ impl Place {
         cwd: Option<&str>,
         environment: &CommandEnvironment,
     ) -> Result<Self, RuntimeError> {
-        let settings = turn.rooms.home.settings()?.sandbox;
+        let root = turn.rooms.workspace.root();
+        let settings = turn.rooms.home.settings()?.sandbox.in_workspace(root);
         let sandbox = isolation::sandbox(&settings, environment, turn.rooms.home.path());
         let rooms = turn.rooms.clone();
         let level = tokio::task::spawn_blocking(move || rooms.isolation.level(&rooms.store, &settings))
