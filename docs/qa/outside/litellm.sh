@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Our four adapters as clients of a LiteLLM proxy, which is a client of testkit's model server: every wire format is
 # read and written once by a program that others wrote. Prints one line for each request. Not part of CI: LiteLLM is
-# large. Run it at the root of the repository, after `cargo build -p vibe-coder -p testkit --example model_server`
-# and `cargo build -p vibe-coder`.
+# large. Run it at the root of the repository, after `cargo build -p vibe-coder` and
+# `cargo build -p testkit --example model_server`.
 set -euo pipefail
 
 here=docs/qa/outside
