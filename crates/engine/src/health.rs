@@ -10,7 +10,9 @@ use protocol::{
     Millis, Spending,
     request::{HealthState, ProviderHealth, ProviderSummary, ProvidersHealthResult},
 };
-use provider::{Health, Outcome, ProviderErrorKind as Kind, error::duration_words, health::Validation};
+use provider::{
+    Health, Outcome, ProviderErrorKind as Kind, error::duration_words, health::Validation, presets,
+};
 use store::ledger::{Day, Ledger};
 
 use crate::spending::was_charged;
@@ -47,7 +49,10 @@ pub fn of(
     }
     let shown = providers.iter().filter_map(|provider| {
         let tried = known.remove(&provider.id);
-        if tried.is_none() && (!provider.ready || provider.family == "scripted") {
+        // Servers on this machine want no key, so they always seem ready; most people run none of them.
+        let is_known =
+            provider.family != "scripted" && !presets::local_servers().contains(&provider.id.as_str());
+        if tried.is_none() && !(provider.ready && is_known) {
             return None;
         }
         let (mut health, today) = tried.unwrap_or_default();
@@ -207,6 +212,7 @@ mod tests {
             "down",
             "yesterday",
             "fresh",
+            "ollama",
             "missing",
         ];
         let providers: Vec<ProviderSummary> = names.iter().map(|id| summary(id, *id != "missing")).collect();
