@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use process::{
     CommandEnvironment,
-    staged::{self, Limits, Network, Sandbox},
+    staged::{self, AllowedHosts, Limits, Network, Sandbox},
 };
 use protocol::RuntimeError;
 use serde::{Deserialize, Serialize};
@@ -111,8 +111,10 @@ pub fn sandbox(settings: &SandboxSettings, environment: &CommandEnvironment, dat
     sandbox.network = match settings.network {
         SandboxNetwork::Off => Network::Off,
         SandboxNetwork::Loopback => Network::Loopback,
+        SandboxNetwork::Hosts => Network::Hosts,
         SandboxNetwork::On => Network::On,
     };
+    sandbox.hosts = AllowedHosts::new(settings.hosts.iter().cloned());
     sandbox
         .readable
         .extend(settings.readable_paths.iter().map(expand));

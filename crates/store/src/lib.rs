@@ -60,7 +60,7 @@ pub use salvage::SalvageReport;
 pub use scratch::ScratchDir;
 pub use search::{SearchHit, Speaker};
 pub use sessions::SessionRow;
-pub use settings::{SandboxLimits, SandboxNetwork, SandboxSettings, Settings, SpendingSettings, StagedView};
+pub use settings::{SandboxLimits, SandboxNetwork, SandboxSettings, Settings, SpendingSettings, StagedView, WorkspaceSandbox};
 pub use store::{OpenOptions, Store};
 
 /// Milliseconds since the Unix epoch by the system clock; 0 if the clock is set before it.

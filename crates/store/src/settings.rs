@@ -12,7 +12,7 @@ use protocol::{Mode, flags::RuntimeFeatureFlags};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::sandbox::{SandboxLimits, SandboxNetwork, SandboxSettings, StagedView};
+pub use self::sandbox::{SandboxLimits, SandboxNetwork, SandboxSettings, StagedView, WorkspaceSandbox};
 use crate::{DataHome, SettingsError, StoreError, home::DataPath};
 
 /// Everything that can be set, with its default where the file says nothing. Names this program does not know

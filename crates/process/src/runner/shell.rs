@@ -12,7 +12,7 @@ use super::guard::MARK_VARIABLE;
 use super::report::prelude;
 use super::session::{OwnTerminal, own_session_keeping};
 use crate::environment::{CommandEnvironment, QUIET};
-use crate::staged::{Launch, Launched, Staged, THIS_PROGRAM};
+use crate::staged::{Launch, Launched, Network, Staged, THIS_PROGRAM, proxy_variables};
 use crate::tool::git_overrides;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,7 +155,10 @@ pub(super) fn spawn(invocation: Invocation<'_>) -> io::Result<Spawned> {
             }
         }
     };
-    if invocation.staged.is_some() {
+    if let Some(staged) = invocation.staged {
+        if staged.sandbox.network == Network::Hosts {
+            command.envs(proxy_variables());
+        }
         // Temporary files have their place in the view.
         for name in ["TMPDIR", "TMP", "TEMP"] {
             command.env_remove(name);

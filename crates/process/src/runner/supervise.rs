@@ -21,7 +21,7 @@ use super::{
 };
 use crate::machine::{CommandInput, next};
 use crate::policy::{ApprovedCommand, CommandClass, tables};
-use crate::staged::StatusPipe;
+use crate::staged::{Gate, StatusPipe};
 
 /// How long after the shell's exit its children may take to end by themselves before they count as left over.
 const SETTLE: Duration = Duration::from_millis(150);
@@ -71,7 +71,7 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
     };
     let mark = format!("{}-{}", program_mark(), uuid::Uuid::now_v7().simple());
     let started = Instant::now();
-    let Spawned { child, view } = shell::spawn(Invocation {
+    let Spawned { child, mut view } = shell::spawn(Invocation {
         shell,
         script,
         report: report.as_ref(),
@@ -108,7 +108,10 @@ pub(super) fn start(command: ApprovedCommand, options: RunOptions) -> Result<Run
         keep: options.keep_output,
         events: send.clone(),
     })?;
+    let gate = view.as_mut().and_then(|view| view.gate.take());
+    let gate = gate.zip(options.staged.as_ref());
     let supervisor = Supervisor {
+        gate: gate.map(|(ours, staged)| Gate::open(ours, staged.sandbox.hosts.clone())),
         child,
         view: view.map(StatusPipe::new).transpose()?,
         tree,
@@ -164,6 +167,8 @@ impl Drop for Unfinished {
 }
 
 struct Supervisor {
+    /// The way to the allowed hosts, for as long as the command runs.
+    gate: Option<Gate>,
     child: Child,
     /// For a command in a view, of which `child` is the helper: how the shell ended comes by this pipe.
     view: Option<StatusPipe>,
@@ -230,6 +235,7 @@ impl Supervisor {
                 (status, input, collected, survivors)
             }
         };
+        self.notes.extend(self.gate.as_ref().and_then(Gate::refusals));
         let before = match input {
             CommandInput::TreeGone => CommandState::Stopping,
             _ => CommandState::Running,

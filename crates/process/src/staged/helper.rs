@@ -62,6 +62,7 @@ fn run(mut launcher: File, mut status: File) -> ExitCode {
             init::run(spec, status, ids_known)
         }
         Ok(Forked::Parent(pid)) => {
+            drop(spec.gate.map(sys::inherited));
             drop((spec, ids_known));
             watch_over(pid, launcher, status, tell_ids)
         }

@@ -15,6 +15,7 @@ use rustix::process::{
 };
 
 use super::Network;
+use super::gate;
 use super::helper::silence_output;
 use super::mounts::{self, Trouble};
 use super::probe;
@@ -59,8 +60,16 @@ fn begin(spec: &Spec, status: &mut File, ids_known: &mut io::PipeReader) -> Resu
     for note in mounts::build(spec)? {
         Report::Note(note).send(status);
     }
-    if spec.network == Network::Loopback {
-        sys::raise_loopback().map_err(Trouble::at("the loopback interface"))?;
+    match spec.network {
+        Network::Loopback | Network::Hosts => {
+            sys::raise_loopback().map_err(Trouble::at("the loopback interface"))?;
+        }
+        Network::Off | Network::On => {}
+    }
+    if let Some(number) = spec.gate {
+        sys::inherited(number)
+            .and_then(gate::hand_out)
+            .map_err(Trouble::at("the way to the allowed hosts"))?;
     }
     // Nothing in the view may trace this process or look into it. The shell is open again once it is executed.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(Trouble::at("closing itself"))?;

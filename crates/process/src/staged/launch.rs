@@ -2,6 +2,7 @@
 
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -9,9 +10,10 @@ use std::process::ExitStatus;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 
-use super::Staged;
+use super::gate::Handover;
 use super::helper::HELPER_MODE;
 use super::spec::{Raw, Report, Spec, Task};
+use super::{Network, Staged};
 
 /// The program itself, also when its file was replaced since it started.
 pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -21,12 +23,15 @@ pub(crate) struct Launch {
     spec: Spec,
     theirs: (PipeReader, PipeWriter),
     ours: (PipeWriter, PipeReader),
+    handover: Option<Handover>,
 }
 
 /// A helper that runs. Dropping `alive` ends it and everything in its view.
 pub(crate) struct Launched {
     pub(crate) alive: PipeWriter,
     pub(crate) status: PipeReader,
+    /// Where the socket of the view's proxy comes from, if it has one.
+    pub(crate) gate: Option<UnixStream>,
 }
 
 impl Launch {
@@ -41,10 +46,17 @@ impl Launch {
     pub(super) fn task(staged: &Staged, cwd: &Path, task: Task) -> io::Result<Self> {
         let (their_spec, our_spec) = io::pipe()?;
         let (our_status, their_status) = io::pipe()?;
+        let mut spec = Spec::new(staged, cwd, task);
+        let handover = match staged.sandbox.network {
+            Network::Hosts => Some(Handover::new()?),
+            Network::Off | Network::Loopback | Network::On => None,
+        };
+        spec.gate = handover.as_ref().map(Handover::theirs);
         Ok(Self {
-            spec: Spec::new(staged, cwd, task),
+            spec,
             theirs: (their_spec, their_status),
             ours: (our_spec, our_status),
+            handover,
         })
     }
 
@@ -59,13 +71,18 @@ impl Launch {
     }
 
     /// Descriptors that must stay open in the helper.
-    pub(crate) fn kept(&self) -> [RawFd; 2] {
+    pub(crate) fn kept(&self) -> Vec<RawFd> {
+        let [spec, status] = self.pipes();
+        [spec, status].into_iter().chain(self.spec.gate).collect()
+    }
+
+    fn pipes(&self) -> [RawFd; 2] {
         [self.theirs.0.as_raw_fd(), self.theirs.1.as_raw_fd()]
     }
 
     /// What makes the program its own helper.
     pub(crate) fn arguments(&self) -> [String; 3] {
-        let [spec, status] = self.kept();
+        let [spec, status] = self.pipes();
         [HELPER_MODE.to_owned(), spec.to_string(), status.to_string()]
     }
 
@@ -74,7 +91,8 @@ impl Launch {
         drop(self.theirs);
         let (mut alive, status) = self.ours;
         self.spec.send(&mut alive)?;
-        Ok(Launched { alive, status })
+        let gate = self.handover.map(Handover::ours);
+        Ok(Launched { alive, status, gate })
     }
 }
 

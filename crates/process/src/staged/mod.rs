@@ -9,6 +9,7 @@
 //! Owns how a view is entered and what a command can reach from it. It knows nothing of drafts or change sets: the
 //! layers come as folders.
 
+mod gate;
 mod helper;
 mod init;
 mod launch;
@@ -24,6 +25,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use gate::AllowedHosts;
+pub(crate) use gate::{Gate, variables as proxy_variables};
 pub use helper::run_if_asked;
 pub(crate) use launch::{Launch, Launched, StatusPipe, THIS_PROGRAM};
 pub use probe::{SelfTest, SelfTestError, self_test};
@@ -65,6 +68,8 @@ pub enum Network {
     /// A loopback interface of the command's own, on which nobody else listens.
     #[default]
     Loopback,
+    /// The same, and a proxy that leads to the hosts of [`Sandbox::hosts`] and no others.
+    Hosts,
     /// The machine's network.
     On,
 }
@@ -102,6 +107,8 @@ impl Default for Limits {
 #[derive(Clone, Debug, Default)]
 pub struct Sandbox {
     pub network: Network,
+    /// What [`Network::Hosts`] lets through.
+    pub hosts: AllowedHosts,
     /// Stays visible where it would be hidden: in `/tmp` and `/run`, or among `hidden`.
     pub readable: Vec<PathBuf>,
     /// Real files and folders the command may write to.
@@ -197,9 +204,11 @@ impl Sandbox {
     /// What is granted, for a card: "no network, writes only here".
     pub fn in_words(&self) -> String {
         let network = match self.network {
-            Network::Off => "no network",
-            Network::Loopback => "no network but its own loopback",
-            Network::On => "with network",
+            Network::Off => "no network".to_owned(),
+            Network::Loopback => "no network but its own loopback".to_owned(),
+            Network::Hosts if self.hosts.names().is_empty() => "no network: no host is allowed".to_owned(),
+            Network::Hosts => format!("network only to {}", self.hosts.names().join(", ")),
+            Network::On => "with network".to_owned(),
         };
         let writes = match self.writable.as_slice() {
             [] => "writes only here".to_owned(),

@@ -130,7 +130,7 @@ fn run(staged: &Staged, task: Task) -> Result<String, SelfTestError> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    own_session_keeping(&mut command, launch.kept().to_vec(), OwnTerminal::No);
+    own_session_keeping(&mut command, launch.kept(), OwnTerminal::No);
     let mut child = command.spawn().map_err(SelfTestError::Helper)?;
     let launched = match launch.begin() {
         Ok(launched) => launched,

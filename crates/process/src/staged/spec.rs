@@ -59,6 +59,8 @@ pub(super) struct Spec {
     pub cwd: Raw,
     /// A descriptor the task inherits, besides its output.
     pub report: Option<i32>,
+    /// Over which the socket of the view's proxy is handed out.
+    pub gate: Option<i32>,
     /// Whether its standard input is a terminal that becomes its session's.
     pub terminal: bool,
     pub task: Task,
@@ -96,6 +98,7 @@ impl Spec {
             limits: sandbox.limits,
             cwd: Raw(cwd.to_owned()),
             report: None,
+            gate: None,
             terminal: false,
             task,
         }

@@ -13,6 +13,7 @@
 
 mod escape;
 mod helper;
+mod network;
 mod run;
 mod setting;
 mod staged;

@@ -1,6 +1,9 @@
 //! What the user lets commands reach. Names and types only; `process` gives them their meaning.
 
-use std::path::PathBuf;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +12,36 @@ use serde::{Deserialize, Serialize};
 pub struct SandboxSettings {
     pub view: StagedView,
     pub network: SandboxNetwork,
+    /// What the network `hosts` lets through: `example.com` is that host, `.example.com` all below it.
+    pub hosts: Vec<String>,
     /// Files and folders that commands may read although they hold credentials or lie in `/tmp`.
     pub readable_paths: Vec<PathBuf>,
     /// Files and folders outside the workspace that commands may write to.
     pub writable_paths: Vec<PathBuf>,
     pub limits: SandboxLimits,
+    /// What is otherwise in single workspaces, by the path of their root.
+    pub workspaces: BTreeMap<PathBuf, WorkspaceSandbox>,
+}
+
+/// What one workspace has otherwise; as everywhere where absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkspaceSandbox {
+    pub network: Option<SandboxNetwork>,
+    pub hosts: Option<Vec<String>>,
+    pub limits: Option<SandboxLimits>,
+}
+
+impl SandboxSettings {
+    /// What holds in one workspace.
+    pub fn in_workspace(mut self, root: &Path) -> Self {
+        if let Some(own) = self.workspaces.remove(root) {
+            self.network = own.network.unwrap_or(self.network);
+            self.hosts = own.hosts.unwrap_or(self.hosts);
+            self.limits = own.limits.unwrap_or(self.limits);
+        }
+        self
+    }
 }
 
 /// Whether commands run in a staged view of the workspace.
@@ -34,6 +62,8 @@ pub enum SandboxNetwork {
     /// A loopback interface of the command's own.
     #[default]
     Loopback,
+    /// The hosts of `hosts`, through a proxy, and no others.
+    Hosts,
     On,
 }
 
