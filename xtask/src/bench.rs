@@ -1,9 +1,13 @@
-//! `cargo xtask bench`: builds the product and the benches in release, then runs the benches.
+//! `cargo xtask bench`: builds the product and the benches in release, then runs the benches. The screen (`ui`) is
+//! measured in a browser, as its tests are run.
 
-use crate::{Failed, fail, programs};
+use crate::{Failed, browser, fail, programs};
 
 /// The arguments go to the bench program as they are: names of benches, `--runs N`.
 pub fn run(arguments: Vec<String>) -> Result<(), Failed> {
+    if arguments == ["ui"] {
+        return browser::measure().map_err(fail);
+    }
     // One build of both, so that the benches find the product beside themselves.
     let mut build = programs::cargo();
     build.current_dir(programs::root()).args([

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{programs, screen};
+use crate::{Failed, fail, programs, screen};
 
 /// Names it, where it is not at one of the usual places.
 const VARIABLE: &str = "VIBE_CODER_CHROMIUM";
@@ -15,8 +15,25 @@ const USUAL_PLACES: &[&str] = &[
     "/usr/bin/google-chrome-stable",
 ];
 
+/// `cargo xtask browser`: the browser tests alone. The arguments go to their runner: names of files, `-g WORDS`.
+pub fn run(arguments: Vec<String>) -> Result<(), Failed> {
+    let mut all = vec!["--".to_owned()];
+    all.extend(arguments);
+    tests("test", &all).map_err(fail)
+}
+
 /// All browser tests; their runner's summary ends what is printed.
-pub fn run() -> Result<(), String> {
+pub fn test() -> Result<(), String> {
+    tests("test", &[])
+}
+
+/// The budgets of the screen in a real browser, on the machine as it is.
+pub fn measure() -> Result<(), String> {
+    tests("bench", &[])
+}
+
+/// Runs a script of e2e/package.json on the program as it is now.
+fn tests(script: &str, arguments: &[String]) -> Result<(), String> {
     let root = programs::root();
     let folder = root.join("e2e");
     screen::install(&folder, &root.join("target/screen/packages-e2e"))?;
@@ -35,9 +52,9 @@ pub fn run() -> Result<(), String> {
         .args(["--bin", "vibe-coder", "--example", "model_server"])
         .current_dir(&root);
     programs::stream(build)?;
-    let mut tests = programs::npm(&folder, &["run", "--silent", "test"]);
-    tests.env(VARIABLE, chromium);
-    programs::stream(tests)
+    let mut run = programs::npm(&folder, &["run", "--silent", script]);
+    run.args(arguments).env(VARIABLE, chromium);
+    programs::stream(run)
 }
 
 /// The browser; installed from the system's packages where that is allowed.

@@ -42,9 +42,15 @@ const VERBS: &[Verb] = &[
         run: test::run,
     },
     Verb {
+        name: "browser",
+        arguments: "[NAME…] [-g WORDS]",
+        help: "The browser tests alone; pictures of the main states go to target/screens",
+        run: browser::run,
+    },
+    Verb {
         name: "bench",
         arguments: "[--runs N] [NAME…]",
-        help: "Build in release and measure: exec, turn, accept, search, growth; without names, all",
+        help: "Build in release and measure: exec, turn, accept, search, growth; without names, all these. `ui`: the screen",
         run: bench::run,
     },
     Verb {

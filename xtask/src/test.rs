@@ -37,7 +37,7 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failed> {
         }
         Ok(())
     })?;
-    step("6/7 browser", browser::run)?;
+    step("6/7 browser", browser::test)?;
     tests()
 }
 
