@@ -16,6 +16,7 @@ mod agent;
 mod approvals;
 mod background;
 mod bad_input;
+mod cases;
 mod commands;
 mod crash;
 mod database;

@@ -98,6 +98,14 @@ impl Judge<'_> {
             }
         }
         if reads {
+            let programs: Vec<String> = (places.known.iter())
+                .filter_map(|folder| super::repository::runs(command, folder))
+                .collect();
+            for what in programs {
+                self.ask(format!(
+                    "`git {command}` would run a program of this repository: {what}"
+                ));
+            }
             for text in &texts {
                 if *text == "--" {
                     break;

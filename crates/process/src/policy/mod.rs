@@ -14,6 +14,7 @@ mod deletes;
 mod git;
 mod options;
 mod paths;
+mod repository;
 mod rules;
 mod scripts;
 mod syntax;

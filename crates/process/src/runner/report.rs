@@ -27,6 +27,9 @@ pub(super) struct PartStatuses {
 /// Most earlier failures that are kept.
 const MAX_FAILURES: usize = 50;
 
+/// Stands in the reporting and in no command of anybody's: by it a shell of ours is told from what it runs.
+pub(super) const OWN_NAME: &str = "__part_statuses";
+
 /// The text to put before a command, on its first line so that line numbers in messages stay right.
 /// `None` when the command sets traps or traces itself and would be disturbed.
 pub(super) fn prelude(command: &str, descriptor: i32) -> Option<String> {

@@ -12,7 +12,6 @@ use std::{
 };
 
 use process::{
-    CommandEnvironment,
     display::Colour,
     policy::{self, CommandClass, Grant, PolicyContext},
     runner::{self, CommandEnd, CommandEvent, Outcome as Ending, RunOptions, Terminal},
@@ -31,6 +30,7 @@ use super::{
     outcome::{Outcome, ToolOutcome},
 };
 use crate::{
+    login::Resolved,
     session::SessionInput,
     turn::{Turn, beside::Standing},
 };
@@ -125,8 +125,12 @@ async fn attempt(
     card: &mut Card<'_>,
     progress: Progress,
 ) -> ToolOutcome {
-    let environment = CommandEnvironment::filtered(turn.rooms.environment.variables());
+    let login = turn.rooms.login.clone();
+    let Resolved { environment, note } = tokio::task::spawn_blocking(move || login.resolved())
+        .await
+        .map_err(RuntimeError::internal)?;
     let mut place = Place::find(turn, asked.cwd.as_deref(), &environment).await?;
+    place.notes.extend(note);
     let judge = |place: &Place| {
         // The repository's code runs unasked only where it can do no harm.
         let checks = match place.is_unprotected() {
