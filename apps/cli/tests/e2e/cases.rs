@@ -485,3 +485,60 @@ fn an_npm_project_is_left_as_it_was_and_its_cache_kept() {
         .count();
     assert_eq!(asked, 0, "the view makes tests harmless, so nothing asks");
 }
+
+/// A worktree's repository lies elsewhere: reading it works, writing it takes a yes and leaves hooks closed, and a `.git`
+/// that names a folder which knows nothing of it opens nothing.
+#[test]
+fn git_works_in_a_worktree_and_a_made_up_link_opens_nothing() {
+    let commit = "git -c core.hooksPath=/dev/null commit -q --allow-empty -m agent; \
+                  touch \"$(git rev-parse --git-common-dir)/hooks/post-commit\"; git log --format=%s -1";
+    let played = played(&[
+        &[
+            command("git status --short && git log --format=%s -1"),
+            command(commit),
+        ],
+        &[command(
+            "git commit -q --allow-empty -m x; touch ../home/private/made",
+        )],
+    ]);
+    let place = &played.place;
+    let main = place.outside().join("main");
+    fs::create_dir(&main).unwrap();
+    fs::remove_dir(place.workspace()).unwrap();
+    let git = |folder: &std::path::Path, arguments: &[&str]| {
+        let output = std::process::Command::new("git")
+            .args(arguments)
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    };
+    git(&main, &["init", "-q", "-b", "main", "."]);
+    git(&main, &["config", "user.name", "Test"]);
+    git(&main, &["config", "user.email", "test@example.invalid"]);
+    git(&main, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    git(&main, &["worktree", "add", "-q", "../ws"]);
+    let run = played.exec(&["--approvals", "allow", "Work."]);
+    let cards = run.commands();
+    assert_eq!(cards[0].output.trim(), "first", "{:?}", cards[0]);
+    assert!(cards[1].output.ends_with("agent\n"), "{}", cards[1].output);
+    assert!(
+        cards[1].output.contains("Read-only file system"),
+        "{}",
+        cards[1].output
+    );
+    assert!(!main.join(".git/hooks/post-commit").exists());
+
+    let private = place.home().join("private");
+    for folder in ["objects", "refs"] {
+        fs::create_dir_all(private.join(folder)).unwrap();
+    }
+    fs::write(private.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(
+        place.workspace().join(".git"),
+        format!("gitdir: {}\n", private.display()),
+    )
+    .unwrap();
+    let run = played.exec(&["--approvals", "allow", "Work."]);
+    assert!(!private.join("made").exists(), "{:?}", run.commands()[0]);
+}

@@ -113,6 +113,8 @@ pub struct Sandbox {
     pub readable: Vec<PathBuf>,
     /// Real files and folders the command may write to.
     pub writable: Vec<PathBuf>,
+    /// Files and folders within `writable` ones that the command may only read.
+    pub closed: Vec<PathBuf>,
     /// Files and folders that the command finds empty.
     pub hidden: Vec<PathBuf>,
     /// Folders the command may write to without changing them: what it writes is thrown away.

@@ -73,6 +73,7 @@ struct Machine {
     caches: Vec<(PathBuf, OwnedFd)>,
     hidden: Vec<PathBuf>,
     writable: Vec<(PathBuf, OwnedFd)>,
+    closed: Vec<(PathBuf, OwnedFd)>,
 }
 
 impl Machine {
@@ -98,6 +99,13 @@ impl Machine {
         for path in &writable_paths {
             let copy = place(path).and_then(copy_of).map_err(failed("a writable path"))?;
             writable.push((path.clone(), copy));
+        }
+        let mut closed = Vec::new();
+        for path in real(&spec.closed) {
+            let copy = place(&path)
+                .and_then(read_only_copy_of)
+                .map_err(failed("a closed path"))?;
+            closed.push((path, copy));
         }
         let kept = real(&spec.readable);
         let mut readable: Vec<(PathBuf, OwnedFd)> = Vec::new();
@@ -136,6 +144,7 @@ impl Machine {
             caches,
             hidden,
             writable,
+            closed,
         })
     }
 
@@ -159,7 +168,7 @@ impl Machine {
                 .and_then(|empty| attach(&empty, &target))
                 .map_err(Trouble::at(format!("hiding {}", path.display())))?;
         }
-        for (path, mount) in &self.writable {
+        for (path, mount) in self.writable.iter().chain(&self.closed) {
             attach_at(mount, path)?;
         }
         Ok(())

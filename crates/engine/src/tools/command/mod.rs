@@ -4,6 +4,7 @@ mod approval;
 mod beside;
 mod card;
 mod place;
+mod repository;
 
 use std::{
     io::{self, Write},

@@ -12,7 +12,7 @@ use process::{
 use protocol::{RuntimeError, commands::RulePlace};
 use workspace::display_path;
 
-use super::not_a_folder;
+use super::{not_a_folder, repository::Elsewhere};
 use crate::{
     isolation::{self, Level},
     turn::Turn,
@@ -146,6 +146,17 @@ impl Place {
         let layers = in_background(move || stage::prepare_view(&changes, &session))
             .await?
             .map_err(RuntimeError::from)?;
+        let mut sandbox = self.sandbox.clone();
+        let elsewhere = Elsewhere::of(layers.root());
+        if let Some(repository) = &elsewhere {
+            match command.changes_repository() {
+                true => {
+                    sandbox.writable.push(repository.folder.clone());
+                    sandbox.closed.extend(repository.closed());
+                }
+                false => sandbox.readable.push(repository.folder.clone()),
+            }
+        }
         let staged = Staged {
             view: View {
                 root: layers.root().to_owned(),
@@ -158,7 +169,7 @@ impl Place {
                     false => Repository::ReadOnly,
                 },
             },
-            sandbox: self.sandbox.clone(),
+            sandbox,
         };
         self.staged = Some(Stage::View(layers));
         Ok(Some(staged))
