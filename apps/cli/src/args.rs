@@ -74,6 +74,8 @@ pub enum Verb {
     Approvals(Approvals),
     /// The commands that run in an open window: list, stop
     Commands(Commands),
+    /// What the model would be shown of the repository for a request, and why
+    Context(Context),
     /// Read or change settings
     Settings(Settings),
     /// Models: list them, try them out, store or forget a key
@@ -228,6 +230,60 @@ pub enum SessionsVerb {
         json: bool,
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Context {
+    #[command(subcommand)]
+    pub verb: ContextVerb,
+}
+
+/// A request in words, or a file that has it.
+#[derive(Debug, Args)]
+pub struct RequestText {
+    #[arg(value_name = "REQUEST", required_unless_present = "file")]
+    pub request: Option<String>,
+    /// Read the request from a file
+    #[arg(long, value_name = "PATH", conflicts_with = "request")]
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ContextVerb {
+    /// Every file that would be shown or left out, with its score, tokens and reason
+    Explain {
+        #[command(flatten)]
+        request: RequestText,
+        #[arg(long)]
+        json: bool,
+        /// Tokens for files (default: 8000)
+        #[arg(long, value_name = "N")]
+        max_tokens: Option<u64>,
+        /// The file in front of you, relative to the workspace
+        #[arg(long, value_name = "PATH")]
+        active: Option<String>,
+    },
+    /// The files the request may be about, likeliest first
+    Rank {
+        #[command(flatten)]
+        request: RequestText,
+        /// With scores and the lines to show
+        #[arg(long)]
+        json: bool,
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+    },
+    /// Always show this file to the model
+    Pin { path: String },
+    /// Never choose this file for the model
+    Exclude { path: String },
+    /// Take a pin or an exclusion back
+    Unmark { path: String },
+    /// The pinned and excluded files
+    Marks {
+        #[arg(long)]
+        json: bool,
     },
 }
 

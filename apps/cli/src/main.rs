@@ -7,6 +7,7 @@ mod approvals;
 mod args;
 mod changes;
 mod connect;
+mod context;
 mod demo;
 mod doctor;
 mod engine_mode;
@@ -65,6 +66,7 @@ async fn run(arguments: Arguments) -> Exit {
         Verb::Changes(arguments) => changes::run(common, arguments).await,
         Verb::Sessions(arguments) => sessions::run(common, arguments).await,
         Verb::Approvals(arguments) => approvals::run(common, arguments).await,
+        Verb::Context(arguments) => context::run(common, arguments).await,
         Verb::Commands(arguments) => approvals::commands(common, arguments).await,
         Verb::Settings(arguments) => settings::run(arguments),
         Verb::Providers(arguments) => providers::run(arguments).await,

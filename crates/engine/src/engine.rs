@@ -22,6 +22,8 @@ use crate::{
     calibration::Calibrations,
     events::{EventSink, Subscription},
     isolation::Isolation,
+    knowledge::Knowledge,
+    login::LoginEnvironment,
     models::Models,
     notices::Notices,
     paths::PathCache,
@@ -122,6 +124,7 @@ impl Engine {
             .root()
             .file_name()
             .map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned());
+        let knowledge = Knowledge::new(&store);
         let rooms = Rooms {
             store,
             sink,
@@ -135,8 +138,10 @@ impl Engine {
             day_sum: DaySum::new(config.home.ledger()),
             calibrations: Calibrations::default(),
             home: config.home,
+            login: LoginEnvironment::begin(&config.environment),
             environment: config.environment,
             paths: Arc::default(),
+            knowledge,
         };
         let notices = Notices::new(rooms.paths.clone());
         Ok(Self {
@@ -169,6 +174,9 @@ impl Engine {
         let mut turns = std::mem::take(&mut *lock(&self.inner.turns));
         while turns.join_next().await.is_some() {}
         self.inner.rooms.commands.close().await;
+        let knowledge = self.inner.rooms.knowledge.clone();
+        // It stops between two files.
+        let _ = tokio::task::spawn_blocking(move || knowledge.close()).await;
         let changes = self.inner.rooms.changes.clone();
         // What is not removed is swept at the next start.
         let _ = tokio::task::spawn_blocking(move || changes.drop_copy()).await;
@@ -198,6 +206,7 @@ impl Engine {
     /// We changed files ourselves, so nobody need tell us.
     pub(crate) fn files_changed(&self) {
         self.inner.rooms.paths.forget();
+        self.inner.rooms.knowledge.forget();
     }
 
     /// The live session, loaded when this is its first use.

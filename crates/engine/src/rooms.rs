@@ -9,8 +9,8 @@ use store::{DataHome, Store, log::LogEvent};
 use workspace::Workspace;
 
 use crate::{
-    calibration::Calibrations, commands::Commands, events::EventSink, isolation::Isolation, models::Models,
-    paths::PathCache, rules::Rules, spending::DaySum,
+    calibration::Calibrations, commands::Commands, events::EventSink, isolation::Isolation,
+    knowledge::Knowledge, login::LoginEnvironment, models::Models, paths::PathCache, rules::Rules, spending::DaySum,
 };
 
 /// The most tokens an answer may have, whatever its model could give: room for a whole file, and no more to pay for
@@ -37,7 +37,10 @@ pub struct Rooms {
     pub home: DataHome,
     /// The environment this process started with, read once.
     pub environment: crate::Environment,
+    /// What commands get of it.
+    pub login: LoginEnvironment,
     pub paths: Arc<PathCache>,
+    pub knowledge: Arc<Knowledge>,
 }
 
 impl Rooms {

@@ -11,6 +11,7 @@ mod language;
 mod live;
 mod outline;
 mod past;
+mod relate;
 mod request;
 mod retrieve;
 mod segment;
@@ -24,15 +25,16 @@ use workspace::{
 
 use fuzzy::Query;
 
+pub use chunks::Lines;
 pub use imports::{ImportResolver, Manifest};
 pub use language::{Content, Language};
-pub use chunks::Lines;
 pub use live::{CodeIndex, MAX_FILES, Refreshed, Shelf, Snapshot};
-pub use past::{MAX_COMMITS, Past};
+pub use outline::{Definition, Import, Outline, Outliner, SymbolKind, outline};
+pub use past::{MAX_COMMITS, Past, load_commits, save_commits};
+pub use relate::{Relations, Seed, relate};
 pub use request::Request;
 pub use retrieve::{Candidate, Role, Signals, candidate_for, retrieve, role};
 pub use segment::{Coverage, Stamp};
-pub use outline::{Definition, Import, Outline, Outliner, SymbolKind, outline};
 
 /// Characters of a query that count; what follows is ignored.
 const MAX_QUERY_CHARS: usize = 200;

@@ -493,3 +493,7 @@ fn look(workspace: &Workspace, path: &Path, stamp: Stamp, stop: Stop<'_>) -> (Se
     hash.copy_from_slice(&blake3::hash(&read.bytes).as_bytes()[..16]);
     (analyse::look(path, &read.bytes, &|| stop()), hash)
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files they read")]
+mod tests;

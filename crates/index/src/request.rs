@@ -150,20 +150,18 @@ impl Weights {
 
 fn add_word(weights: &mut HashMap<String, Weights>, word: &str, place: f32, is_title: bool) {
     let single = terms::parts(word).len() == 1;
-    let mut at = 0;
     let mut terms_of_word: Vec<String> = Vec::new();
     terms::each_term(word, |term| terms_of_word.push(term.to_owned()));
     let count = terms_of_word.len();
-    for term in terms_of_word {
+    for (at, term) in terms_of_word.into_iter().enumerate() {
         let share = match (single, at) {
             (true, 0) if count == 1 => 1.0,
             (true, 0) => 0.35,
             (true, _) => 0.8,
             (false, 0) => 1.0,
-            (false, _) => 0.45,
+            (false, _) => 0.7,
         };
         note(weights, &term, place * share, is_title);
-        at += 1;
     }
 }
 

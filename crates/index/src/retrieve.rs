@@ -11,7 +11,6 @@ use std::{
 
 use crate::{
     chunks::Lines,
-    codec::Damaged,
     language::{self, Language},
     live::{Place, Snapshot},
     past::Past,
@@ -24,7 +23,7 @@ const B: f32 = 0.7;
 /// Files have very different lengths; what a long one says still counts.
 const FILE_B: f32 = 0.5;
 /// Pieces of a candidate that are handed on, the best.
-const MAX_PIECES: usize = 12;
+const MAX_PIECES: usize = 30;
 
 /// What speaks for a file. All are 0 or more; they compare only within one request.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,6 +50,8 @@ pub struct Signals {
     pub mentioned: f32,
     /// Commits with similar words touched it.
     pub past: f32,
+    /// The messages of all commits that touched it have the request's terms.
+    pub messages: f32,
     /// Worked on lately.
     pub recency: f32,
 }
@@ -77,6 +78,8 @@ pub struct Candidate {
     pub pieces: Vec<(Lines, f32)>,
     /// Lines of the file, as far as its text is indexed.
     pub lines: u32,
+    /// Size of the file.
+    pub bytes: u64,
     pub(crate) place: Place,
 }
 
@@ -123,7 +126,10 @@ pub fn retrieve(snapshot: &Snapshot, past: &Past, request: &Request, limit: usiz
     let similar = past.similar(request);
     let mut chosen: HashSet<Place> = HashSet::new();
     choose(snapshot, &tables, limit, &mut chosen);
-    let mut by_past: Vec<(&Path, f32)> = similar.iter().map(|(path, score)| (*path, *score)).collect();
+    let mut by_past: Vec<(&Path, f32)> = similar
+        .iter()
+        .map(|(path, similar)| (*path, similar.commits))
+        .collect();
     by_past.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     chosen.extend(
         by_past
@@ -142,7 +148,9 @@ pub fn retrieve(snapshot: &Snapshot, past: &Past, request: &Request, limit: usiz
             let mut candidate = tables
                 .get(place.slot as usize)?
                 .candidate(snapshot, place, sought)?;
-            candidate.signals.past = similar.get(entry.path.as_path()).copied().unwrap_or(0.0);
+            let past_says = similar.get(entry.path.as_path()).copied().unwrap_or_default();
+            candidate.signals.past = past_says.commits;
+            candidate.signals.messages = past_says.messages;
             candidate.signals.recency = past.recency(&entry.path);
             candidate.signals.mentioned = mentioned.get(&place).copied().unwrap_or(0.0);
             Some(candidate)
@@ -339,6 +347,7 @@ impl Table {
             signals,
             pieces,
             lines,
+            bytes: entry.stamp.size,
             place,
         })
     }
@@ -509,9 +518,4 @@ impl crate::segment::FileEntry {
     fn coverage_allows(&self) -> bool {
         !matches!(self.coverage, Coverage::Binary | Coverage::Unreadable)
     }
-}
-
-/// A damaged segment met while reading.
-pub(crate) fn or_nothing<T: Default>(read: Result<T, Damaged>) -> T {
-    read.unwrap_or_default()
 }

@@ -6,7 +6,10 @@
 
 pub mod budget;
 pub mod compose;
+pub mod condense;
 pub mod pack;
+pub mod rank;
+pub mod select;
 
 pub use budget::{Calibration, TokenBudgetManager};
 pub use compose::{Instructions, PromptBundle, PromptRequest, compose};

@@ -5,6 +5,7 @@
 
 pub mod changes;
 pub mod commands;
+pub mod context;
 pub mod error;
 pub mod event;
 pub mod flags;

@@ -5,11 +5,11 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ApprovalId, ArtifactId, ChangeSet, ChangeSetId, CommandId, ContextId, EventEnvelope, Millis, Mode,
+    ApprovalId, ArtifactId, ChangeSet, ChangeSetId, CommandId, ContextId, EventEnvelope, ItemId, Millis, Mode,
     RuntimeError, SessionId, SessionState, Spending, TimelineItem, TurnId, changes::Selection,
     timeline::ApprovalDecision,
 };
-pub use crate::{commands::*, service::*};
+pub use crate::{commands::*, context::*, service::*};
 
 /// A request's name together with its parameter and result types.
 pub trait Method: Serialize + DeserializeOwned + Send + 'static {
@@ -84,6 +84,8 @@ methods! {
     ApprovalsAdd(ApprovalsAddParams) = "approvals/add" -> CommandRule;
     ApprovalsRevoke(ApprovalsRevokeParams) = "approvals/revoke" -> Done;
     SessionRename(SessionRenameParams) = "session/rename" -> Done;
+    /// Sends again what a condensing left out, from the next turn on, and leaves it out last if room is short again.
+    SessionRestore(SessionRestoreParams) = "session/restore" -> Done;
 
     FilesList(FilesListParams) = "files/list" -> FilesListResult;
     FilesRead(FilesReadParams) = "files/read" -> FilesReadResult;
@@ -110,6 +112,13 @@ methods! {
     /// What a client wants back after a crash: composer text, unsaved buffers, layout. Opaque to the engine.
     UiLoad(UiLoadParams) = "ui/load" -> UiLoadResult;
     UiSave(UiSaveParams) = "ui/save" -> Done;
+    /// What the model would be shown of the repository for a request, what not, and why.
+    ContextExplain(ContextExplainParams) = "context/explain" -> ContextExplainResult;
+    /// The files a request may be about, likeliest first.
+    ContextRank(ContextRankParams) = "context/rank" -> ContextRankResult;
+    /// Pins a file, excludes it, or takes that back.
+    ContextMark(ContextMarkParams) = "context/mark" -> Done;
+    ContextMarks(ContextMarksParams) = "context/marks" -> ContextMarksResult;
     /// Ends running turns as cancelled and closes the store.
     Shutdown(ShutdownParams) = "engine/shutdown" -> Done;
 }
@@ -358,6 +367,11 @@ wire! {
     pub struct SessionRenameParams {
         session_id: SessionId,
         title: String,
+    }
+    pub struct SessionRestoreParams {
+        session_id: SessionId,
+        /// The mark in the timeline.
+        item_id: ItemId,
     }
 
     pub struct ShutdownParams {}

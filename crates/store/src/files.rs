@@ -104,6 +104,8 @@ pub(crate) fn open_append(path: &DataPath) -> io::Result<File> {
 /// Whether a replaced file must be on the disk, with its name, before the call returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sync {
+    /// For what can be made again: after a power cut it may be gone, or damaged.
+    Never,
     /// Contents before the name: after a power cut there is the old file or the new one, whole.
     Contents,
     /// Also the name: the new file is there.
@@ -115,7 +117,9 @@ pub(crate) fn replace(target: &DataPath, temporary: &DataPath, bytes: &[u8], syn
     let written = (|| {
         let mut file = create_new(temporary)?;
         file.write_all(bytes)?;
-        file.sync_data()?;
+        if sync != Sync::Never {
+            file.sync_data()?;
+        }
         fs::rename(temporary, target)
     })();
     if written.is_err() {

@@ -43,6 +43,7 @@ mod scratch;
 mod search;
 mod sessions;
 pub mod settings;
+mod shelf;
 mod store;
 
 pub use artifacts::{ARTIFACT_CAP_BYTES, ArtifactWriter};
@@ -60,6 +61,7 @@ pub use salvage::SalvageReport;
 pub use scratch::ScratchDir;
 pub use search::{SearchHit, Speaker};
 pub use sessions::SessionRow;
+pub use shelf::Shelf;
 pub use settings::{SandboxLimits, SandboxNetwork, SandboxSettings, Settings, SpendingSettings, StagedView, WorkspaceSandbox};
 pub use store::{OpenOptions, Store};
 

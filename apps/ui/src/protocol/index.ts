@@ -281,19 +281,155 @@ export type CommandStopParams = { commandId: CommandId, };
 export type CommandTerminal = "none" | "own";
 
 /**
+ * What the requests to the model leave out from here on. The session's own record stays whole.
+ */
+export type CondensedItem = { 
+/**
+ * One line for a person: "Left out 12 tool results and 3 earlier requests: 41k → 18k tokens".
+ */
+title: string, 
+/**
+ * Why now, in words.
+ */
+reason: string, 
+/**
+ * Oldest first, at most 100.
+ */
+leftOut: Array<LeftOut>, 
+/**
+ * Parts beyond those named in `left_out`.
+ */
+more: number, 
+/**
+ * Estimates of the whole request.
+ */
+tokensBefore: number, tokensAfter: number, 
+/**
+ * What is sent in place of whole turns; empty where only results were left out.
+ */
+summary?: string, 
+/**
+ * All that is left out, as it was sent.
+ */
+original?: ArtifactRef | null, 
+/**
+ * Whether the person wants it sent again.
+ */
+undone: boolean, };
+
+/**
  * The BLAKE3 hash of a content, in lowercase hex. Blobs and file versions are named by it.
  */
 export type ContentHash = string;
+
+export type ContextExplainParams = { 
+/**
+ * The request in words.
+ */
+request: string, 
+/**
+ * The file in front of the user, relative to the workspace.
+ */
+activeFile?: string | null, openFiles: Array<string>, 
+/**
+ * For files, at most 100,000; 8,000 unless given.
+ */
+maxTokens?: number | null, };
+
+export type ContextExplainResult = { 
+/**
+ * What would be shown, best first.
+ */
+included: Array<ContextFile>, 
+/**
+ * What was considered and is not shown, best first, with the reason.
+ */
+omitted: Array<ContextFile>, 
+/**
+ * Files found by the request that are tests: shown apart, so that they cost no place.
+ */
+tests: Array<ContextFile>, maxTokens: number, estimatedTokens: number, index: ContextIndexState, };
+
+export type ContextFile = { path: string, 
+/**
+ * Comparable only within one answer.
+ */
+score: number, 
+/**
+ * Why it is here, or not, in words.
+ */
+reason: string, 
+/**
+ * What made the score, the largest first.
+ */
+parts: Array<ContextScorePart>, 
+/**
+ * Lines that are or would be shown, counted from 1, both ends included.
+ */
+ranges: Array<[number, number]>, estimatedTokens: number, mark: ContextMark, };
 
 /**
  * A live context of the shell; the coding engine of one workspace is one.
  */
 export type ContextId = string;
 
+export type ContextIndexState = { files: number, 
+/**
+ * All files were looked at since the engine started; otherwise the index may be behind.
+ */
+complete: boolean, 
+/**
+ * What is not in it and why, one sentence a reason.
+ */
+leftOut: Array<string>, };
+
 /**
  * What stands behind a context.
  */
 export type ContextKind = "engine" | "http";
+
+/**
+ * The user's word on a file, whatever the ranking says.
+ */
+export type ContextMark = "pinned" | "excluded" | "none";
+
+export type ContextMarkParams = { 
+/**
+ * Relative to the workspace.
+ */
+path: string, mark: ContextMark, };
+
+export type ContextMarksParams = Record<symbol, never>;
+
+export type ContextMarksResult = { pinned: Array<string>, excluded: Array<string>, };
+
+export type ContextRankParams = { request: string, 
+/**
+ * Paths returned at most; 100 unless given.
+ */
+limit?: number | null, 
+/**
+ * Tokens that `ranges` may add up to; 8,000 unless given.
+ */
+maxTokens?: number | null, };
+
+export type ContextRankResult = { files: Array<ContextRanked>, };
+
+export type ContextRanked = { path: string, score: number, 
+/**
+ * The parts to show; empty where the budget was used up by files before it.
+ */
+ranges: Array<[number, number]>, };
+
+export type ContextScorePart = { 
+/**
+ * For example "past_commits".
+ */
+factor: string, 
+/**
+ * Completes "it is here because …".
+ */
+words: string, score: number, };
 
 /**
  * A live context of the host: a process that serves one workspace or another backend.
@@ -590,6 +726,16 @@ export type ItemStatus = "pending" | "running" | "succeeded" | "failed" | "cance
 
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
 
+export type LeftOut = { 
+/**
+ * "Read src/app.rs", "the request “fix the test” and what was done for it".
+ */
+what: string, 
+/**
+ * An estimate.
+ */
+tokens: number, };
+
 export type LineEnding = "lf" | "crlf" | "none";
 
 export type LineKind = "context" | "added" | "deleted";
@@ -748,6 +894,12 @@ export type SessionListResult = { sessions: Array<SessionSummary>, };
 
 export type SessionRenameParams = { sessionId: SessionId, title: string, };
 
+export type SessionRestoreParams = { sessionId: SessionId, 
+/**
+ * The mark in the timeline.
+ */
+itemId: ItemId, };
+
 export type SessionResumeParams = { sessionId: SessionId, };
 
 export type SessionSearchParams = { query: string, limit?: number | null, };
@@ -834,7 +986,7 @@ correlationId: TurnId, createdAt: number, updatedAt?: number | null, status: Ite
 /**
  * False for what belongs under Details.
  */
-visible: boolean, } & ({ "type": "user_message", text: string, mode: Mode, } | { "type": "assistant_message", text: string, provider: string, model: string, } | { "type": "thinking", text: string, } | { "type": "plan", steps: Array<PlanStep>, } | { "type": "tool_call" } & ToolCallItem | { "type": "command" } & CommandItem | { "type": "change_set", changeSetId: ChangeSetId, title: string, } | { "type": "diff", changeSetId: ChangeSetId, path: string, hunks: Array<DiffHunk>, } | { "type": "verification", command: string, treeHash: string, exitCode: number | null, summary: string, } | { "type": "error", error: RuntimeError, } | { "type": "approval" } & ApprovalItem | { "type": "summary" } & SummaryItem);
+visible: boolean, } & ({ "type": "user_message", text: string, mode: Mode, } | { "type": "assistant_message", text: string, provider: string, model: string, } | { "type": "thinking", text: string, } | { "type": "plan", steps: Array<PlanStep>, } | { "type": "tool_call" } & ToolCallItem | { "type": "command" } & CommandItem | { "type": "change_set", changeSetId: ChangeSetId, title: string, } | { "type": "diff", changeSetId: ChangeSetId, path: string, hunks: Array<DiffHunk>, } | { "type": "verification", command: string, treeHash: string, exitCode: number | null, summary: string, } | { "type": "error", error: RuntimeError, } | { "type": "approval" } & ApprovalItem | { "type": "summary" } & SummaryItem | { "type": "condensed" } & CondensedItem);
 
 /**
  * A tool call's id as the model gave it; unique only within one session.
@@ -950,6 +1102,7 @@ export interface Methods {
   "approvals/add": { params: ApprovalsAddParams; result: CommandRule };
   "approvals/revoke": { params: ApprovalsRevokeParams; result: Done };
   "session/rename": { params: SessionRenameParams; result: Done };
+  "session/restore": { params: SessionRestoreParams; result: Done };
   "files/list": { params: FilesListParams; result: FilesListResult };
   "files/read": { params: FilesReadParams; result: FilesReadResult };
   "files/save": { params: FilesSaveParams; result: FilesSaveResult };
@@ -967,5 +1120,9 @@ export interface Methods {
   "providers/health": { params: ProvidersHealthParams; result: ProvidersHealthResult };
   "ui/load": { params: UiLoadParams; result: UiLoadResult };
   "ui/save": { params: UiSaveParams; result: Done };
+  "context/explain": { params: ContextExplainParams; result: ContextExplainResult };
+  "context/rank": { params: ContextRankParams; result: ContextRankResult };
+  "context/mark": { params: ContextMarkParams; result: Done };
+  "context/marks": { params: ContextMarksParams; result: ContextMarksResult };
   "engine/shutdown": { params: ShutdownParams; result: Done };
 }

@@ -3,6 +3,7 @@
 
 mod changes;
 mod commands;
+mod context;
 mod files;
 mod git;
 mod sessions;
@@ -58,6 +59,16 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         Request::ChangesFile(params) => {
             value(blocking(engine, move |engine| changes::file(engine, &params)).await?)
         }
+        Request::ContextExplain(params) => {
+            value(blocking(engine, move |engine| context::explain(engine, &params)).await?)
+        }
+        Request::ContextRank(params) => {
+            value(blocking(engine, move |engine| context::rank(engine, &params)).await?)
+        }
+        Request::ContextMark(params) => {
+            value(blocking(engine, move |engine| context::mark(engine, &params)).await?)
+        }
+        Request::ContextMarks(_) => value(blocking(engine, context::marks).await?),
         Request::CommandStop(params) => value(commands::stop(engine, &params)?),
         Request::CommandRun(params) => value(commands::run(engine, params).await?),
         Request::CommandList(_) => value(commands::list(engine)),
@@ -72,6 +83,7 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
             value(blocking(engine, move |engine| commands::revoke_rule(engine, &params)).await?)
         }
         Request::SessionRename(params) => value(sessions::rename(engine, &params)?),
+        Request::SessionRestore(params) => value(sessions::restore(engine, &params)?),
         Request::FilesList(params) => {
             value(blocking(engine, move |engine| files::list(engine, &params)).await?)
         }

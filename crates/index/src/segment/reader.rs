@@ -279,6 +279,7 @@ impl Segment {
     }
 
     /// Calls `see` with every term of the dictionary and where its list is.
+    #[cfg(test)]
     pub(crate) fn each_term(&self, mut see: impl FnMut(&str, ListPlace)) -> Result<(), Damaged> {
         for block in 0..self.heads.len() {
             self.each_term_of(block, &mut see)?;
