@@ -56,6 +56,7 @@ test("a fast stream is drawn a few times a second, at word edges, and ends compl
     vi.advanceTimersByTime(5);
   }
   receiveEvent(event(seq, { type: "itemCompleted", item: { ...answer("a", words.repeat(10)), status: "succeeded" } }));
+  vi.advanceTimersByTime(20);
   stop();
   expect(drawn.length).toBeLessThan(60);
   for (const text of drawn.slice(0, -2)) expect(text === "" || text.endsWith(" "), JSON.stringify(text)).toBe(true);
@@ -67,6 +68,7 @@ test("output of a command keeps its order with its end", async () => {
   await loadSession("ses_1");
   receiveEvent(event(2, { type: "itemDelta", itemId: "c", delta: { kind: "output", text: "early " } }));
   receiveEvent(event(3, { type: "itemDelta", itemId: "c", delta: { kind: "command", state: "stopping" } }));
+  vi.advanceTimersByTime(20);
   const item = timelineStore.getState().items[0];
   expect(item).toMatchObject({ output: "early ", state: "stopping" });
 });
@@ -80,4 +82,16 @@ test("events of another session leave the shown one alone", async () => {
     event(3, { type: "turnStarted", turnId: "trn_2", mode: "agent", provider: "p", model: "m" }, "ses_2"),
   );
   expect(Object.keys(sessionsStore.getState().runs)).toEqual(["ses_2"]);
+});
+
+test("a burst of events is drawn once a frame", async () => {
+  testRuntime({ "session/show": () => shown([], 1) });
+  await loadSession("ses_1");
+  let drawn = 0;
+  const stop = timelineStore.subscribe(() => (drawn += 1));
+  for (let at = 0; at < 1_000; at += 1) receiveEvent(event(2 + at, { type: "itemCompleted", item: answer(`a${at}`, "text") }));
+  vi.advanceTimersByTime(20);
+  stop();
+  expect(timelineStore.getState().items).toHaveLength(1_000);
+  expect(drawn).toBeLessThan(4);
 });

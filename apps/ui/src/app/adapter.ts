@@ -18,9 +18,36 @@ import { runtime } from "../shared/runtime";
 import { DeltaBuffer } from "./buffer";
 import { fileNotices } from "../shared/file-notices";
 
-const buffer = new DeltaBuffer((itemId, delta, at) => {
-  setItems(foldDelta(timelineStore.getState().items, itemId, delta, at));
-});
+const buffer = new DeltaBuffer((itemId, delta, at) => commitSoon(foldDelta(newest(), itemId, delta, at)));
+
+/** What is folded and not shown yet: a burst of events is drawn once a frame, not once an event. */
+let folded: Items | null = null;
+let commitTimer: ReturnType<typeof setTimeout> | null = null;
+let committedAt = Number.NEGATIVE_INFINITY;
+const FRAME_MS = 16;
+
+function newest(): Items {
+  return folded ?? timelineStore.getState().items;
+}
+
+function commitSoon(items: Items): void {
+  folded = items;
+  commitTimer ??= setTimeout(commit, Math.max(0, committedAt + FRAME_MS - performance.now()));
+}
+
+function commit(): void {
+  commitTimer = null;
+  committedAt = performance.now();
+  if (folded) setItems(folded);
+  folded = null;
+}
+
+function dropFolded(): void {
+  if (commitTimer !== null) clearTimeout(commitTimer);
+  commitTimer = null;
+  committedAt = Number.NEGATIVE_INFINITY;
+  folded = null;
+}
 
 /** The newest event that the shown timeline contains; events of its session up to it are not folded again. */
 let contained = 0;
@@ -32,6 +59,7 @@ let loadNumber = 0;
 export async function loadSession(id: string | null): Promise<void> {
   const number = ++loadNumber;
   buffer.clear();
+  dropFolded();
   waiting = [];
   contained = 0;
   timelineStore.setState((state) => ({ ...emptyTimeline, structure: state.structure + 1, sessionId: id, loading: id !== null }));
@@ -58,6 +86,7 @@ export async function loadSession(id: string | null): Promise<void> {
 export function forgetAll(): void {
   loadNumber += 1;
   buffer.clear();
+  dropFolded();
   waiting = [];
   contained = 0;
   timelineStore.setState(emptyTimeline);
@@ -70,7 +99,7 @@ export function receiveEvent(event: EventEnvelope): void {
 }
 
 function toTimeline(event: EventEnvelope): void {
-  const { sessionId, loading, items } = timelineStore.getState();
+  const { sessionId, loading } = timelineStore.getState();
   if (!event.sessionId || event.sessionId !== sessionId) return;
   if (loading) {
     waiting.push(event);
@@ -84,8 +113,9 @@ function toTimeline(event: EventEnvelope): void {
   }
   if (body.type === "itemStarted" || body.type === "itemCompleted") buffer.flushItem(body.item.id);
   else buffer.flushAll();
-  const before = body.type === "itemStarted" || body.type === "itemCompleted" ? timelineStore.getState().items : items;
-  setItems(foldEvent(before, event));
+  const before = newest();
+  const items = foldEvent(before, event);
+  if (items !== before) commitSoon(items);
 }
 
 function toDomains(event: EventEnvelope): void {

@@ -1,6 +1,6 @@
 /**
  * Gathers deltas of running items, so that a fast stream draws a few times a second: text every 50 ms at word edges,
- * output every 80 ms. Knows nothing of stores; whoever owns it says what a flush does.
+ * output at once after a pause and then every 80 ms. Knows nothing of stores; whoever owns it says what a flush does.
  */
 import type { ItemDelta } from "../protocol";
 
@@ -18,6 +18,8 @@ export type Flush = (itemId: string, delta: ItemDelta, at: number) => void;
 
 export class DeltaBuffer {
   private readonly gathered = new Map<string, Gathered>();
+  /** When an item's output was last drawn: what comes after a pause is drawn at once. */
+  private readonly drawnAt = new Map<string, number>();
 
   constructor(private readonly flush: Flush) {}
 
@@ -33,13 +35,15 @@ export class DeltaBuffer {
       known.at = at;
       return;
     }
-    const wait = delta.kind === "text" ? TEXT_FLUSH_MS : OUTPUT_FLUSH_MS;
+    const since = performance.now() - (this.drawnAt.get(itemId) ?? Number.NEGATIVE_INFINITY);
+    const wait = delta.kind === "text" ? TEXT_FLUSH_MS : Math.max(0, OUTPUT_FLUSH_MS - since);
     const timer = setTimeout(() => this.flushWords(itemId), wait);
     this.gathered.set(itemId, { kind: delta.kind, text: delta.text, at, timer });
   }
 
   /** Everything of one item, before an event that replaces it. */
   flushItem(itemId: string): void {
+    this.drawnAt.delete(itemId);
     const known = this.take(itemId);
     if (known) this.flush(itemId, { kind: known.kind, text: known.text }, known.at);
   }
@@ -49,6 +53,7 @@ export class DeltaBuffer {
   }
 
   clear(): void {
+    this.drawnAt.clear();
     for (const itemId of [...this.gathered.keys()]) this.take(itemId);
   }
 
@@ -64,6 +69,7 @@ export class DeltaBuffer {
   private flushWords(itemId: string): void {
     const known = this.take(itemId);
     if (!known) return;
+    if (known.kind === "output") this.drawnAt.set(itemId, performance.now());
     const edge = known.kind === "text" ? known.text.search(/\S+$/) : -1;
     if (edge <= 0) {
       this.flush(itemId, { kind: known.kind, text: known.text }, known.at);

@@ -83,7 +83,10 @@ function Rows({ rows }: { rows: readonly Row[] }) {
         <button
           type="button"
           className={styles.question}
-          onClick={() => virtual.scrollToIndex(question.index, { align: "start" })}
+          onClick={() => {
+            timelineStore.setState({ following: false });
+            virtual.scrollToIndex(question.index, { align: "start" });
+          }}
         >
           {question.text}
         </button>
@@ -141,33 +144,49 @@ function toEnd(element: HTMLElement | null): void {
   element.scrollTop = element.scrollHeight;
 }
 
+/** What a reader scrolls by; a scroll goes on for a moment after it. */
+const ACTIONS = ["wheel", "touchmove", "keydown", "pointerdown", "pointermove"] as const;
+const SCROLLS_FOR_MS = 600;
+
 /**
  * Keeps the end in sight whatever grows: a text, a card, the strip above the composer. Only the reader ends it, by
  * scrolling up; coming back to the end begins it again.
  */
 function useFollowing(scroller: RefObject<HTMLDivElement | null>): (event: UIEvent<HTMLDivElement>) => void {
   const before = useRef({ top: 0, height: 0 });
+  /** When the reader last did something that scrolls. */
+  const reader = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
     const element = scroller.current;
     const content = element?.firstElementChild;
     if (!element || !content) return;
+    const acts = (event: Event) => {
+      const idle = event instanceof PointerEvent && event.type === "pointermove" && event.buttons === 0;
+      if (!idle) reader.current = performance.now();
+    };
+    for (const name of ACTIONS) element.addEventListener(name, acts, { passive: true });
     toEnd(element);
     const observer = new ResizeObserver(() => {
       if (timelineStore.getState().following) element.scrollTop = element.scrollHeight;
     });
     observer.observe(element);
     observer.observe(content);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      for (const name of ACTIONS) element.removeEventListener(name, acts);
+    };
   }, [scroller]);
   return (event) => {
     const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
     const atEnd = scrollHeight - scrollTop - clientHeight < END_ZONE;
-    // Content that shrank moves the scroll position without anybody having scrolled.
-    const up = scrollTop < before.current.top - 1 && scrollHeight >= before.current.height;
+    // Rows that are measured move the scroll position without anybody having scrolled.
+    const byReader = performance.now() - reader.current < SCROLLS_FOR_MS;
+    const up = byReader && scrollTop < before.current.top - 1 && scrollHeight >= before.current.height;
     before.current = { top: scrollTop, height: scrollHeight };
     const { following } = timelineStore.getState();
     const next = atEnd || (following && !up);
     if (next !== following) timelineStore.setState({ following: next });
+    if (next && !atEnd) event.currentTarget.scrollTop = scrollHeight;
   };
 }
 

@@ -38,11 +38,10 @@ export function setItems(items: Items): void {
 
 function sameStructure(before: Items, after: Items): boolean {
   if (before.length !== after.length) return false;
-  // Changes are at the end; a walk stops at the first item that is the same object, which is nearly at once.
   for (let index = after.length - 1; index >= 0; index -= 1) {
     const old = before[index]!;
     const item = after[index]!;
-    if (old === item && index < after.length - 8) break;
+    if (old === item) continue;
     if (old.status !== item.status || old.visible !== item.visible || old.type !== item.type) return false;
   }
   return true;
