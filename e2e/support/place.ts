@@ -75,7 +75,7 @@ export class Place {
 
   /** The product, run to its end. */
   vibe(...args: string[]): string {
-    return execFileSync(binary, args, { cwd: this.workspace, env: this.variables, encoding: "utf8" });
+    return execFileSync(binary, args, { cwd: this.workspace, env: this.variables, encoding: "utf8", maxBuffer: 1 << 28 });
   }
 
   /** Answers from here on come from a model server that plays this scenario (docs/product/scenarios.md). */

@@ -95,3 +95,20 @@ test("a burst of events is drawn once a frame", async () => {
   expect(timelineStore.getState().items).toHaveLength(1_000);
   expect(drawn).toBeLessThan(4);
 });
+
+test("a session that was shown before is there at once, and then as the engine has it", async () => {
+  const replies: ((value: Shown) => void)[] = [];
+  testRuntime({ "session/show": () => new Promise<Shown>((resolve) => replies.push(resolve)) });
+  const first = loadSession("ses_1");
+  replies[0]!(shown([answer("a", "old")], 1));
+  await first;
+  await loadSession(null);
+  expect(texts()).toEqual([]);
+  const again = loadSession("ses_1");
+  expect(texts()).toEqual(["old"]);
+  // What comes meanwhile is not lost on the way.
+  receiveEvent(event(3, { type: "itemStarted", item: answer("c", "new") }));
+  replies[1]!(shown([answer("a", "old"), answer("b", "missed")], 2));
+  await again;
+  expect(texts()).toEqual(["old", "missed", "new"]);
+});

@@ -55,14 +55,30 @@ let contained = 0;
 let waiting: EventEnvelope[] = [];
 let loadNumber = 0;
 
+/** Items of sessions shown before, latest last: they are there at once, and brought up to date a moment later. */
+const earlier = new Map<string, Items>();
+const MOST_EARLIER = 4;
+
+function rememberShown(): void {
+  const { sessionId } = timelineStore.getState();
+  const items = newest();
+  if (sessionId === null || items.length === 0) return;
+  earlier.delete(sessionId);
+  earlier.set(sessionId, items);
+  for (const id of earlier.keys()) if (earlier.size > MOST_EARLIER) earlier.delete(id);
+}
+
 /** Shows a session: its timeline as the engine folded it, then the events that came since. */
 export async function loadSession(id: string | null): Promise<void> {
   const number = ++loadNumber;
+  buffer.flushAll();
+  rememberShown();
   buffer.clear();
   dropFolded();
   waiting = [];
   contained = 0;
-  timelineStore.setState((state) => ({ ...emptyTimeline, structure: state.structure + 1, sessionId: id, loading: id !== null }));
+  const items = (id !== null && earlier.get(id)) || [];
+  timelineStore.setState((state) => ({ ...emptyTimeline, items, structure: state.structure + 1, sessionId: id, loading: id !== null }));
   if (id === null) return;
   let shown: Methods["session/show"]["result"];
   try {
@@ -77,16 +93,17 @@ export async function loadSession(id: string | null): Promise<void> {
   if (number !== loadNumber) return;
   contained = shown.lastSeq;
   for (const set of shown.changeSets) putChangeSet(set);
-  let items: Items = shown.timeline;
-  for (const event of waiting) if (event.seq > contained) items = foldEvent(items, event);
+  let current: Items = shown.timeline;
+  for (const event of waiting) if (event.seq > contained) current = foldEvent(current, event);
   waiting = [];
-  timelineStore.setState((state) => ({ items, structure: state.structure + 1, loading: false, notes: shown.notes }));
+  timelineStore.setState((state) => ({ items: current, structure: state.structure + 1, loading: false, notes: shown.notes }));
 }
 
 export function forgetAll(): void {
   loadNumber += 1;
   buffer.clear();
   dropFolded();
+  earlier.clear();
   waiting = [];
   contained = 0;
   timelineStore.setState(emptyTimeline);

@@ -31,7 +31,7 @@ export function TimelineView() {
   // Rows depend on which items there are, not on how long their texts have grown.
   const rows = useMemo(() => (structure >= 0 ? rowsOf(timelineStore.getState().items) : []), [structure]);
 
-  if (loading) return <div className={styles.timeline} aria-busy="true" id="region-chat" tabIndex={-1} />;
+  if (loading && rows.length === 0) return <div className={styles.timeline} aria-busy="true" id="region-chat" tabIndex={-1} />;
   if (rows.length === 0) {
     return (
       <div className={styles.timeline} id="region-chat" tabIndex={-1}>
