@@ -12,6 +12,7 @@
 )]
 
 mod accept;
+mod command;
 mod exec;
 mod growth;
 mod product;
@@ -60,6 +61,11 @@ const BENCHES: &[Bench] = &[
         name: "stage",
         help: "what the staged view costs a command, for 100 and 100,000 files",
         run: stage::run,
+    },
+    Bench {
+        name: "command",
+        help: "cancelling 200 trees that resist, a flood of 1 GiB, an incremental build in a view",
+        run: command::run,
     },
     Bench {
         name: "provider",

@@ -33,6 +33,7 @@ pub fn run(options: &Options) {
         "stage: `true`, plainly and in a staged view, {} runs each",
         options.runs
     ));
+    let mut costs = Vec::new();
     for size in SIZES {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let place = Place::new(folder.path(), size);
@@ -47,6 +48,7 @@ pub fn run(options: &Options) {
             }
         }
         let [plain, view, setup, harvest] = samples;
+        costs.push(setup.median());
         table.row(&format!("{size} files: plain"), "ms", &plain, "");
         table.row(&format!("{size} files: in a view, all in all"), "ms", &view, "");
         table.row(
@@ -57,17 +59,23 @@ pub fn run(options: &Options) {
         );
         table.row(&format!("{size} files: of that, harvest"), "ms", &harvest, "");
     }
+    let mut ratio = Samples::default();
+    if let [small, large] = costs[..] {
+        ratio.push(large / small.max(0.01));
+    }
+    table.row("100,000 files against 100", "×", &ratio, "0.8–1.2");
     table.print();
 }
 
-struct Place {
-    sets: ChangeSets,
-    session: SessionId,
+/// A workspace with its change sets, and commands in it.
+pub struct Place {
+    pub sets: ChangeSets,
+    pub session: SessionId,
     environment: CommandEnvironment,
 }
 
 impl Place {
-    fn new(folder: &Path, files: usize) -> Self {
+    pub fn new(folder: &Path, files: usize) -> Self {
         let root = folder.join("ws");
         fs::create_dir_all(root.join(".git")).expect("a folder");
         fs::write(root.join(".gitignore"), "/target\n").expect("a file");
@@ -104,8 +112,21 @@ impl Place {
         self.command(None).await;
         let plain = begun.elapsed();
         let begun = Instant::now();
-        let layers = stage::prepare_view(&self.sets, &self.session).expect("layers");
-        let staged = Staged {
+        let layers = self.layers();
+        self.command(Some(self.staged(&layers))).await;
+        let ran = Instant::now();
+        stage::harvest_view(&self.sets, &layers, &self.session, "true").expect("a harvest");
+        drop(layers);
+        let (view, harvest) = (begun.elapsed(), ran.elapsed());
+        [plain, view, view.saturating_sub(plain), harvest]
+    }
+
+    pub fn layers(&self) -> stage::StagedView {
+        stage::prepare_view(&self.sets, &self.session).expect("layers")
+    }
+
+    pub fn staged(&self, layers: &stage::StagedView) -> Staged {
+        Staged {
             view: View {
                 root: layers.root().to_owned(),
                 upper: layers.upper(),
@@ -115,20 +136,18 @@ impl Place {
                 repository: Repository::ReadOnly,
             },
             sandbox: Sandbox::for_environment(&self.environment),
-        };
-        self.command(Some(staged)).await;
-        let ran = Instant::now();
-        stage::harvest_view(&self.sets, &layers, &self.session, "true").expect("a harvest");
-        drop(layers);
-        let (view, harvest) = (begun.elapsed(), ran.elapsed());
-        [plain, view, view.saturating_sub(plain), harvest]
+        }
+    }
+
+    pub fn options(&self, log: Box<dyn std::io::Write + Send>) -> RunOptions {
+        let root = self.sets.workspace().root();
+        RunOptions::new(root, root, self.environment.clone(), log)
     }
 
     async fn command(&self, staged: Option<Staged>) {
-        let root = self.sets.workspace().root();
-        let mut options = RunOptions::new(root, root, self.environment.clone(), Box::new(std::io::sink()));
+        let mut options = self.options(Box::new(std::io::sink()));
         options.staged = staged;
-        let end = start(self.approved(), options)
+        let end = start(self.approved("true"), options)
             .expect("a start")
             .ended()
             .await
@@ -136,9 +155,9 @@ impl Place {
         assert_eq!(end.exit_code, Some(0), "{:?}", end.notes);
     }
 
-    fn approved(&self) -> ApprovedCommand {
+    pub fn approved(&self, command: &str) -> ApprovedCommand {
         let root = self.sets.workspace().root();
-        let verdict = judge("true", &PolicyContext::new(root, root));
+        let verdict = judge(command, &PolicyContext::new(root, root));
         verdict
             .approve_by(Grant::by_person("a bench"))
             .expect("an approval")
