@@ -141,7 +141,9 @@ impl Judge<'_> {
 
     /// Files that hold keys, passwords or tokens, or usually do.
     pub(super) fn holds_credentials(&self, path: &Path) -> bool {
-        use super::tables::{CREDENTIAL_FILES, CREDENTIAL_PLACES_IN_HOME, CREDENTIAL_SYSTEM_FILES};
+        use super::tables::{
+            CREDENTIAL_FILES, CREDENTIAL_PLACES_IN_HOME, CREDENTIAL_SYSTEM_FILES, PRACTICE_PLACE_IN_HOME,
+        };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_secret_name(&name) || CREDENTIAL_FILES.contains(&name.as_ref()) {
             return true;
@@ -156,6 +158,7 @@ impl Judge<'_> {
             CREDENTIAL_PLACES_IN_HOME
                 .iter()
                 .any(|place| path.starts_with(home.join(place)))
+                && !path.starts_with(home.join(PRACTICE_PLACE_IN_HOME))
         })
     }
 

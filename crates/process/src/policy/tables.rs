@@ -287,6 +287,9 @@ pub(crate) const CREDENTIAL_PLACES_IN_HOME: &[&str] = &[
     ".config/vibe-coder", ".local/share/vibe-coder",
 ];
 
+/// Inside a place that holds credentials, and none itself: the practice repositories, which are workspaces.
+pub(super) const PRACTICE_PLACE_IN_HOME: &str = ".local/share/vibe-coder/samples";
+
 pub(crate) const CREDENTIAL_SYSTEM_FILES: &[&str] = &[
     "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private",
     "/run/secrets", "/proc/kcore",

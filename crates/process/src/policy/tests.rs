@@ -88,6 +88,29 @@ fn lines(text: &'static str) -> impl Iterator<Item = String> {
         .map(|line| line.replace("\\n", "\n"))
 }
 
+/// The program's own data is out of reach, but for the repositories in it that are there to be practised on.
+#[test]
+fn a_practice_repository_in_the_programs_own_data_is_a_workspace_like_any_other() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path().canonicalize().unwrap();
+    let root = home.join(".local/share/vibe-coder/samples/sample-1/till");
+    std::fs::DirBuilder::new().recursive(true).create(&root).unwrap();
+    let environment = CommandEnvironment::default().with("HOME", home.to_str().unwrap());
+    let context = PolicyContext::new(&root, &root)
+        .environment(&environment)
+        .checks(Checks::Allow);
+    assert_all(
+        &context,
+        &[
+            ("cargo test --offline", Ruling::Allow),
+            ("cat src/lib.rs", Ruling::Allow),
+            ("cat ../../../settings.json", Ruling::Block),
+            ("cat .env", Ruling::Block),
+            ("cat ~/.local/share/vibe-coder/credentials", Ruling::Block),
+        ],
+    );
+}
+
 /// P01, P02, P09.
 #[test]
 fn the_given_lists() {
