@@ -2,7 +2,7 @@
 
 use protocol::{
     ChangeSet, ChangeSetFile, ChangeType, EventBody, EventEnvelope, FileStatus, ItemDelta, ItemId, ItemKind,
-    ItemStatus, Spending, TimelineItem, request::SessionSummary,
+    ItemStatus, Spending, TimelineItem, checks::VerificationItem, request::SessionSummary,
 };
 
 use crate::output;
@@ -97,11 +97,15 @@ pub fn item(item: &TimelineItem) -> String {
         }
         ItemKind::ChangeSet { title, .. } => format!("{glyph} Proposed: {title}"),
         ItemKind::Diff { path, .. } => format!("{glyph} Diff of {path}"),
-        ItemKind::Verification { command, summary, .. } => format!("{glyph} {command}: {summary}"),
+        ItemKind::Verification(result) => verification(glyph, result),
         ItemKind::Error { error } => format!("{glyph} {error}"),
         ItemKind::Approval(approval) => {
             let decided = &approval.decided_because;
             format!("{glyph} {} — {} {decided}", approval.request, approval.reason)
+        }
+        ItemKind::Condensed(condensed) => {
+            let undone = if condensed.undone { " (sent again since)" } else { "" };
+            format!("— {}{undone}", condensed.title)
         }
         ItemKind::Summary(summary) => {
             let cost = summary
@@ -115,12 +119,32 @@ pub fn item(item: &TimelineItem) -> String {
                 summary.usage.input,
                 summary.usage.output,
             );
+            if let Some(verified) = &summary.verified {
+                text.push_str(&format!("\n  {}", verified.text));
+            }
             for note in &summary.notes {
                 text.push_str(&format!("\n  note: {note}"));
             }
             text
         }
     }
+}
+
+fn verification(glyph: &str, result: &VerificationItem) -> String {
+    let stale = match &result.stale {
+        Some(because) => format!("   (no longer holds: {because})"),
+        None => String::new(),
+    };
+    let mut text = format!("{glyph} Check {}: {}{stale}", result.command, result.summary);
+    for failure in &result.failures {
+        let place = match (&failure.file, failure.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}  "),
+            (Some(file), None) => format!("{file}  "),
+            _ => String::new(),
+        };
+        text.push_str(&format!("\n    {place}{}", failure.name));
+    }
+    text
 }
 
 fn last_lines(text: &str, count: usize) -> Vec<&str> {

@@ -4,6 +4,9 @@
 /// tokenizers; 4 errs on the side of counting too many.
 const BYTES_PER_TOKEN: usize = 4;
 
+/// Estimates are a little wrong, and an answer that is refused costs more than one condensing too early.
+const CONDENSE_ABOVE_PERCENT: u64 = 90;
+
 /// Divides a model's context window. All figures are tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenBudgetManager {
@@ -89,6 +92,13 @@ impl TokenBudgetManager {
         bytes.div_ceil(BYTES_PER_TOKEN) as u64
     }
 
+    /// How much text makes so many tokens, as estimated.
+    pub fn bytes_of(tokens: u64) -> usize {
+        usize::try_from(tokens)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(BYTES_PER_TOKEN)
+    }
+
     /// What the whole prompt may use.
     pub fn prompt_limit(&self) -> u64 {
         self.context_window - self.reserved_output
@@ -97,6 +107,33 @@ impl TokenBudgetManager {
     /// §19.4 gives instructions a tenth.
     pub fn instruction_limit(&self) -> u64 {
         self.context_window / 10
+    }
+
+    /// §19.4 gives recent conversation a share of 15 %; so much may stand for all that came before it. In tokens as
+    /// estimated.
+    pub fn summary_limit(&self) -> u64 {
+        self.estimated_for(self.prompt_limit() * 15 / 100)
+    }
+
+    /// Whether a prompt is so near to the limit that earlier parts of it have to go.
+    pub fn needs_condensing(&self, estimated_prompt: u64) -> bool {
+        self.expected(estimated_prompt) > self.prompt_limit() * CONDENSE_ABOVE_PERCENT / 100
+    }
+
+    /// The largest prompt that need not be condensed, in tokens as estimated.
+    pub fn condensing_limit(&self) -> u64 {
+        self.estimated_for(self.prompt_limit() * CONDENSE_ABOVE_PERCENT / 100)
+    }
+
+    /// What a condensed prompt comes to, in tokens as estimated: about half, so that many requests share one prefix
+    /// before it changes again.
+    pub fn condensed_size(&self) -> u64 {
+        self.estimated_for(self.prompt_limit() / 2)
+    }
+
+    /// How much text, as estimated, the model will count as so many tokens.
+    fn estimated_for(&self, counted: u64) -> u64 {
+        (counted as f64 / self.calibration.ratio) as u64
     }
 
     pub fn fits(&self, estimated_prompt: u64) -> bool {
@@ -127,6 +164,16 @@ mod tests {
         assert_eq!(cut_to_tokens("one\ntwo\nthree", 2), ("one\ntwo\n", true));
         assert_eq!(cut_to_tokens("你好世界", 1), ("你", true));
         assert_eq!(cut_to_tokens("short", 9), ("short", false));
+    }
+
+    #[test]
+    fn a_prompt_is_condensed_near_its_limit_and_to_half_of_it() {
+        let budget = TokenBudgetManager::new(10_000, 2_000);
+        assert!(!budget.needs_condensing(7_200) && budget.needs_condensing(7_201));
+        assert_eq!((budget.condensed_size(), budget.summary_limit()), (4_000, 1_200));
+        let dense = budget.calibrated(Calibration::from_ratio(2.0));
+        assert!(dense.needs_condensing(3_601));
+        assert_eq!(dense.condensed_size(), 2_000);
     }
 
     #[test]

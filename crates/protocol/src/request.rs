@@ -9,7 +9,7 @@ use crate::{
     RuntimeError, SessionId, SessionState, Spending, TimelineItem, TurnId, changes::Selection,
     timeline::ApprovalDecision,
 };
-pub use crate::{commands::*, context::*, service::*};
+pub use crate::{checks::*, commands::*, context::*, service::*};
 
 /// A request's name together with its parameter and result types.
 pub trait Method: Serialize + DeserializeOwned + Send + 'static {
@@ -79,6 +79,8 @@ methods! {
     CommandList(CommandListParams) = "command/list" -> CommandListResult;
     /// Types into a command's terminal.
     CommandInput(CommandInputParams) = "command/input" -> Done;
+    /// Runs the project's checks, and answers when the last has ended.
+    VerifyRun(VerifyRunParams) = "verify/run" -> VerifyRunResult;
     /// A person's standing rules about commands.
     ApprovalsList(ApprovalsListParams) = "approvals/list" -> ApprovalsListResult;
     ApprovalsAdd(ApprovalsAddParams) = "approvals/add" -> CommandRule;
@@ -116,6 +118,8 @@ methods! {
     ContextExplain(ContextExplainParams) = "context/explain" -> ContextExplainResult;
     /// The files a request may be about, likeliest first.
     ContextRank(ContextRankParams) = "context/rank" -> ContextRankResult;
+    /// What a turn was shown of the repository, exactly.
+    ContextPack(ContextPackParams) = "context/pack" -> ContextPackResult;
     /// Pins a file, excludes it, or takes that back.
     ContextMark(ContextMarkParams) = "context/mark" -> Done;
     ContextMarks(ContextMarksParams) = "context/marks" -> ContextMarksResult;

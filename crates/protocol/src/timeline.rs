@@ -1,4 +1,4 @@
-//! The twelve items of a session's timeline (§52.1). Display words (verb, target, summary) are made in the
+//! The items of a session's timeline: the twelve of §52.1, and the mark where a conversation was condensed. Display words (verb, target, summary) are made in the
 //! engine, so that a screen never switches on a tool's name.
 
 use serde::{Deserialize, Serialize};
@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ApprovalId, ArtifactRef, ChangeSetId, CommandId, CommandState, DiffHunk, ItemId, Millis, Mode,
     RuntimeError, SessionId, ToolCallId, TurnId, Usage,
+    checks::{VerificationItem, Verified},
     commands::{CommandLifetime, CommandTerminal},
 };
 
@@ -80,17 +81,14 @@ pub enum ItemKind {
         hunks: Vec<DiffHunk>,
     },
     /// The outcome of a check that was run, bound to the tree it ran on.
-    Verification {
-        command: String,
-        tree_hash: String,
-        exit_code: Option<i32>,
-        summary: String,
-    },
+    Verification(VerificationItem),
     Error {
         error: RuntimeError,
     },
     Approval(ApprovalItem),
     Summary(SummaryItem),
+    /// From here on the model is sent less of what came before.
+    Condensed(CondensedItem),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,7 +209,50 @@ pub struct SummaryItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     pub duration_ms: u64,
+    /// What the checks say of the changes; absent where nothing was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub verified: Option<Verified>,
     /// Things the reader should know: a repaired record, a limit reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// What the requests to the model leave out from here on. The session's own record stays whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct CondensedItem {
+    /// One line for a person: "Left out 12 tool results and 3 earlier requests: 41k → 18k tokens".
+    pub title: String,
+    /// Why now, in words.
+    pub reason: String,
+    /// Oldest first, at most 100.
+    pub left_out: Vec<LeftOut>,
+    /// Parts beyond those named in `left_out`.
+    #[serde(default)]
+    pub more: u32,
+    /// Estimates of the whole request.
+    pub tokens_before: u64,
+    pub tokens_after: u64,
+    /// What is sent in place of whole turns; empty where only results were left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(test, ts(optional, as = "Option<_>"))]
+    pub summary: String,
+    /// All that is left out, as it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<ArtifactRef>,
+    /// Whether the person wants it sent again.
+    #[serde(default)]
+    pub undone: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOut {
+    /// "Read src/app.rs", "the request “fix the test” and what was done for it".
+    pub what: String,
+    /// An estimate.
+    pub tokens: u64,
 }

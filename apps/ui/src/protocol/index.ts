@@ -403,6 +403,27 @@ export type ContextMarksParams = Record<symbol, never>;
 
 export type ContextMarksResult = { pinned: Array<string>, excluded: Array<string>, };
 
+export type ContextPackParams = { turnId: TurnId, };
+
+/**
+ * What a turn was shown before the user's message.
+ */
+export type ContextPackResult = { shown: Array<ContextPackSource>, 
+/**
+ * What was left out or cut.
+ */
+omitted: Array<ContextPackSource>, estimatedTokens: number, maxTokens: number, };
+
+export type ContextPackSource = { 
+/**
+ * For example "repo_summary".
+ */
+kind: string, label: string, path?: string, reason: string, estimatedTokens: number, 
+/**
+ * Exactly what was sent; empty for what was left out.
+ */
+text: string, };
+
 export type ContextRankParams = { request: string, 
 /**
  * Paths returned at most; 100 unless given.
@@ -1122,6 +1143,7 @@ export interface Methods {
   "ui/save": { params: UiSaveParams; result: Done };
   "context/explain": { params: ContextExplainParams; result: ContextExplainResult };
   "context/rank": { params: ContextRankParams; result: ContextRankResult };
+  "context/pack": { params: ContextPackParams; result: ContextPackResult };
   "context/mark": { params: ContextMarkParams; result: Done };
   "context/marks": { params: ContextMarksParams; result: ContextMarksResult };
   "engine/shutdown": { params: ShutdownParams; result: Done };

@@ -10,6 +10,7 @@ mod sessions;
 mod settings;
 mod turns;
 mod ui;
+mod verify;
 
 use protocol::{
     RuntimeError,
@@ -65,12 +66,16 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         Request::ContextRank(params) => {
             value(blocking(engine, move |engine| context::rank(engine, &params)).await?)
         }
+        Request::ContextPack(params) => {
+            value(blocking(engine, move |engine| context::pack(engine, &params)).await?)
+        }
         Request::ContextMark(params) => {
             value(blocking(engine, move |engine| context::mark(engine, &params)).await?)
         }
         Request::ContextMarks(_) => value(blocking(engine, context::marks).await?),
         Request::CommandStop(params) => value(commands::stop(engine, &params)?),
         Request::CommandRun(params) => value(commands::run(engine, params).await?),
+        Request::VerifyRun(params) => value(verify::run(engine, params).await?),
         Request::CommandList(_) => value(commands::list(engine)),
         Request::CommandInput(params) => {
             value(blocking(engine, move |engine| commands::input(engine, &params)).await?)

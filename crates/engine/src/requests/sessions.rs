@@ -4,13 +4,13 @@ use protocol::{
     ChangeSet, ErrorCode, EventBody, RuntimeError, SessionId, SessionState,
     request::{
         Done, SessionExportResult, SessionHit, SessionListResult, SessionRenameParams, SessionSearchParams,
-        SessionSearchResult, SessionShowResult, SessionStartParams, SessionStarted, SessionSummary,
+        SessionRestoreParams, SessionSearchResult, SessionShowResult, SessionStartParams, SessionStarted, SessionSummary,
     },
 };
 use serde_json::json;
 use store::{Durability, SessionRow, log::LogEvent};
 
-use crate::{Engine, events::Timeline, spending};
+use crate::{Engine, events::Timeline, spending, turn::condense};
 
 const DEFAULT_HITS: u32 = 20;
 const MAX_HITS: u32 = 200;
@@ -60,6 +60,20 @@ pub fn rename(engine: &Engine, params: &SessionRenameParams) -> Result<Done, Run
         .action("Choose another name."));
     }
     engine.session(&params.session_id)?.set_title(title)?;
+    Ok(Done {})
+}
+
+/// The running turn has its own view of the conversation, so this waits for its end.
+pub fn restore(engine: &Engine, params: &SessionRestoreParams) -> Result<Done, RuntimeError> {
+    let session = engine.session(&params.session_id)?;
+    if session.running().is_some() {
+        return Err(RuntimeError::new(
+            ErrorCode::SessionBusy,
+            "This session is working on a message, so what it is sent cannot change now.",
+        )
+        .action("Wait for it to end, or cancel it."));
+    }
+    condense::restore(engine.rooms(), &session.id, &params.item_id)?;
     Ok(Done {})
 }
 

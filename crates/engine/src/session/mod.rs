@@ -18,7 +18,7 @@ use store::{Durability, SessionRow, Store};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::events::EventSink;
+use crate::{events::EventSink, turn::history::ReadMark};
 
 pub struct Session {
     pub id: SessionId,
@@ -28,6 +28,8 @@ pub struct Session {
     turn: Mutex<Option<RunningTurn>>,
     /// The version of each file that the model last saw whole or in part. Judged by content, not by time (E09).
     seen: Mutex<HashMap<String, ContentHash>>,
+    /// What the model has before it of files.
+    shown: Mutex<Vec<ReadMark>>,
     questions: Mutex<HashMap<ApprovalId, oneshot::Sender<Answer>>>,
 }
 
@@ -54,6 +56,7 @@ impl Session {
             row: Mutex::new(row),
             turn: Mutex::default(),
             seen: Mutex::default(),
+            shown: Mutex::default(),
             questions: Mutex::default(),
         })
     }
@@ -186,6 +189,23 @@ impl Session {
 
     pub fn last_seen(&self, path: &str) -> Option<ContentHash> {
         lock(&self.seen).get(path).cloned()
+    }
+
+    pub fn show(&self, reads: Vec<ReadMark>) {
+        *lock(&self.shown) = reads;
+    }
+
+    /// Whether these lines of this version stand in the conversation. Told once: who asks again has a reason and gets
+    /// them.
+    pub fn stands_already(&self, path: &str, hash: &ContentHash, first_line: u64, last_line: u64) -> bool {
+        let mut shown = lock(&self.shown);
+        let found = shown.iter().position(|read| {
+            read.path == path
+                && read.content_hash == *hash
+                && read.first_line <= first_line
+                && read.last_line >= last_line
+        });
+        found.map(|at| shown.swap_remove(at)).is_some()
     }
 
     /// After an edit the model knows the new version only if it knew the old one.

@@ -23,7 +23,7 @@ use super::{
     outcome::{Outcome, ToolOutcome},
     router::AuthorizedToolCall,
 };
-use crate::{rooms::Rooms, session::Session, turn::Turn};
+use crate::{rooms::Rooms, secrets::SecretPaths, session::Session, turn::Turn};
 
 const MAX_LISTED: usize = 400;
 const MAX_FOUND_FILES: usize = 100;
@@ -69,7 +69,8 @@ impl Reader {
             | ToolArguments::DeleteFile(_)
             | ToolArguments::RenameFile(_)
             | ToolArguments::RunCommand(_)
-            | ToolArguments::CheckCommand(_) => Err(RuntimeError::internal(
+            | ToolArguments::CheckCommand(_)
+            | ToolArguments::RunChecks(_) => Err(RuntimeError::internal(
                 "a call that is no read reached the reader",
             )),
         }
@@ -81,6 +82,7 @@ impl Reader {
 
     fn file(&self, arguments: ReadFile) -> ToolOutcome {
         let path = self.rooms.workspace.resolve(&arguments.path)?;
+        SecretPaths::of(&self.rooms)?.check(&path)?;
         let range = LineRange {
             first: arguments.start_line.map_or(1, u64::from),
             last: arguments.end_line.map(u64::from),
@@ -88,6 +90,18 @@ impl Reader {
         let view = workspace::read_text(&path, &self.overlay()?, range, ReadLimits::default())?;
         let shown = path.display();
         self.session.saw(&shown, view.content_hash.clone());
+        let (first, last) = (view.first_line, view.last_line);
+        if self
+            .session
+            .stands_already(&shown, &view.content_hash, first, last)
+        {
+            let content = format!(
+                "{}: unchanged since you read it in this conversation; lines {first}–{last} stand in the result \
+                 above. Read it once more if you need it again.",
+                on_one_line(&shown)
+            );
+            return Ok(Outcome::new(content, "unchanged, not sent again"));
+        }
         let content = format!(
             "{}: {}\n{}",
             on_one_line(&shown),
@@ -163,6 +177,8 @@ impl Reader {
             Some(path) => vec![self.rooms.workspace.resolve(path)?],
             None => Vec::new(),
         };
+        let secrets = SecretPaths::of(&self.rooms)?;
+        paths.iter().try_for_each(|path| secrets.check(path))?;
         let query = ContentQuery {
             pattern: arguments.pattern,
             syntax: if arguments.literal {
@@ -181,6 +197,7 @@ impl Reader {
         };
         let stop = || self.cancel.is_cancelled();
         let mut found = search::content(&self.rooms.workspace, &self.overlay()?, &query, &stop)?;
+        found.hits.retain(|hit| !secrets.holds(&hit.path));
         let mut content = String::new();
         let mut shown = 0;
         for hit in &found.hits {
@@ -227,13 +244,18 @@ impl Reader {
             Some(path) => vec![self.rooms.workspace.resolve(path)?],
             None => Vec::new(),
         };
+        let secrets = SecretPaths::of(&self.rooms)?;
+        paths.iter().try_for_each(|path| secrets.check(path))?;
         let scope = if arguments.staged {
             git::DiffScope::Staged
         } else {
             git::DiffScope::All
         };
         let diff = git::diff(&self.rooms.workspace, scope, &paths, MAX_DIFF_BYTES)?;
-        let mut content = diff.text;
+        let (mut content, left_out) = secrets.without(&diff.text);
+        if left_out {
+            content.push_str("\nFiles on the user's list of secret files are left out.\n");
+        }
         if diff.truncated {
             content.push_str("\nThe diff is longer than this; name a path to see less at a time.\n");
         }

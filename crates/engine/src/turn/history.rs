@@ -3,10 +3,12 @@
 
 use std::collections::HashSet;
 
-use protocol::{Millis, RuntimeError, SessionId, TurnId};
+use protocol::{ContentHash, Millis, RuntimeError, SessionId, TurnId};
 use provider::{Block, Message, Role};
 use serde::{Deserialize, Serialize};
 use store::{Redactor, Store};
+
+use super::condense::{Condensed, Condensing};
 
 /// What a call that was cut off is answered with.
 pub const INTERRUPTED: &str = "Interrupted before it finished. Its effects are not known; look at the current state before repeating it.";
@@ -24,13 +26,72 @@ struct Record {
     /// Whether it stands in place of the record before it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     replaces: bool,
+    #[serde(default, skip_serializing_if = "Marks::is_empty")]
+    marks: Marks,
+}
+
+/// What a message brought in that need not be brought in again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Marks {
+    /// Files that its tool results show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<ReadMark>,
+    /// Instruction files that stand in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<InstructionMark>,
+}
+
+impl Marks {
+    fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.instructions.is_empty()
+    }
+}
+
+/// Lines of a file's version, and the call whose result shows them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadMark {
+    pub call: String,
+    pub path: String,
+    pub first_line: u64,
+    pub last_line: u64,
+    pub content_hash: ContentHash,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstructionMark {
+    pub path: String,
+    pub content_hash: ContentHash,
+}
+
+/// A message with the number of its record. One that only repairs another has the number of the one it stands before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub number: u64,
+    pub turn: Option<TurnId>,
+    pub message: Message,
+    pub marks: Marks,
+}
+
+impl Entry {
+    fn repair(number: u64, blocks: Vec<Block>) -> Self {
+        Self {
+            number,
+            turn: None,
+            message: Message::from_user(blocks),
+            marks: Marks::default(),
+        }
+    }
 }
 
 /// Messages of one session, in order, mirrored in memory while the session is live. Free of keys: what is stored and
-/// what is sent are the same.
+/// what is sent are the same, but for what was condensed.
 #[derive(Debug, Default)]
 pub struct History {
-    messages: Vec<Message>,
+    entries: Vec<Entry>,
+    condensed: Condensed,
     redactor: Redactor,
 }
 
@@ -51,15 +112,22 @@ impl History {
     ) -> Result<Loaded, RuntimeError> {
         let page = store.messages(session)?;
         let mut notes: Vec<String> = page.damaged.iter().map(|record| record.to_string()).collect();
-        let mut messages: Vec<Message> = Vec::with_capacity(page.records.len());
+        let mut entries: Vec<Entry> = Vec::with_capacity(page.records.len());
         for (number, value) in page.records {
             match Record::deserialize(value) {
                 Ok(record) => {
                     // The record before may be a damaged one that is not here; then there is nothing to replace.
-                    if record.replaces {
-                        messages.pop_if(|before| before.role == record.message.role);
-                    }
-                    messages.push(record.message);
+                    let replaced = match record.replaces {
+                        true => entries.pop_if(|before| before.message.role == record.message.role),
+                        false => None,
+                    };
+                    entries.push(Entry {
+                        // It keeps its place, which a condensing may name.
+                        number: replaced.map_or(number, |before| before.number),
+                        turn: Some(record.turn_id),
+                        message: record.message,
+                        marks: record.marks,
+                    });
                 }
                 Err(error) => notes.push(format!(
                     "Message {number} could not be read and was left out: {error}"
@@ -67,10 +135,11 @@ impl History {
             }
         }
         let mut history = Self {
-            messages: drop_orphan_results(messages),
+            entries: drop_orphan_results(entries),
+            condensed: Condensed::load(store, session)?,
             redactor: redactor.clone(),
         };
-        let missing = unanswered_at_end(&history.messages);
+        let missing = unanswered_at_end(&history.entries);
         if !missing.is_empty() {
             notes.push(format!(
                 "{} of the last turn had no result; it is recorded as interrupted, its effects are not known.",
@@ -80,25 +149,68 @@ impl History {
                 }
             ));
             let mut blocks: Vec<Block> = missing.into_iter().map(|id| result(id, INTERRUPTED)).collect();
-            match history.messages.pop_if(|last| last.role == Role::User) {
-                None => history.push(store, session, turn, now, Message::from_user(blocks))?,
+            match history
+                .entries
+                .last_mut()
+                .filter(|last| last.message.role == Role::User)
+            {
+                None => history.push(
+                    store,
+                    session,
+                    turn,
+                    now,
+                    Message::from_user(blocks),
+                    Marks::default(),
+                )?,
                 Some(partly) => {
-                    blocks.extend(partly.blocks);
-                    history.messages.push(Message::from_user(blocks));
+                    blocks.append(&mut partly.message.blocks);
+                    partly.message.blocks = blocks;
                     history.store_last(store, session, turn, now)?;
                 }
             }
         }
-        history.messages = answer_inner_calls(std::mem::take(&mut history.messages));
+        history.entries = answer_inner_calls(std::mem::take(&mut history.entries));
         Ok(Loaded { history, notes })
     }
 
-    pub fn messages(&self) -> &[Message] {
-        &self.messages
+    /// As they are sent: what was condensed is left out.
+    pub fn messages(&self) -> Vec<Message> {
+        self.condensed.view(&self.entries)
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub fn condensed(&self) -> &Condensed {
+        &self.condensed
+    }
+
+    pub fn add_condensing(&mut self, condensing: Condensing) {
+        self.condensed.add(condensing);
+    }
+
+    /// File versions that the model still has before it.
+    pub fn reads_in_view(&self) -> Vec<ReadMark> {
+        let mut reads = Vec::new();
+        for entry in self.entries.iter().filter(|entry| self.condensed.shows(entry)) {
+            let kept = |read: &&ReadMark| !self.condensed.leaves_out(entry.number, &read.call);
+            reads.extend(entry.marks.reads.iter().filter(kept).cloned());
+        }
+        reads
+    }
+
+    /// Instruction files that the model still has before it, the newest version of each last.
+    pub fn instructions_in_view(&self) -> Vec<InstructionMark> {
+        let mut marks = self.condensed.instructions().to_vec();
+        for entry in self.entries.iter().filter(|entry| self.condensed.shows(entry)) {
+            marks.extend(entry.marks.instructions.iter().cloned());
+        }
+        marks
     }
 
     pub fn is_empty(&self) -> bool {
-        self.messages.is_empty()
+        self.entries.is_empty()
     }
 
     /// Stores a message before anything is done with it.
@@ -109,6 +221,7 @@ impl History {
         turn: &TurnId,
         at: Millis,
         message: Message,
+        marks: Marks,
     ) -> Result<(), RuntimeError> {
         if message.blocks.is_empty() {
             return Ok(());
@@ -118,17 +231,23 @@ impl History {
             at,
             message: without_keys(message, &self.redactor)?,
             replaces: false,
+            marks,
         };
         let value = serde_json::to_value(&record).map_err(RuntimeError::internal)?;
-        store.push_message(session, &value)?;
-        self.messages.push(record.message);
+        let number = store.push_message(session, &value)?;
+        self.entries.push(Entry {
+            number,
+            turn: Some(record.turn_id),
+            message: record.message,
+            marks: record.marks,
+        });
         Ok(())
     }
 
     /// Takes what the newest tool calls brought in out of the message that holds it, in memory only. Returns the
     /// message as it was, or nothing when there are no results that could be left out.
     pub fn leave_out_results(&mut self) -> Option<Message> {
-        let last = self.messages.last_mut()?;
+        let last = &mut self.entries.last_mut()?.message;
         let original = last.clone();
         for block in &mut last.blocks {
             if let Block::ToolResult { content, .. } = block
@@ -142,8 +261,8 @@ impl History {
 
     /// Puts a message back that was changed in memory only.
     pub fn restore_last(&mut self, original: Message) {
-        if let Some(last) = self.messages.last_mut() {
-            *last = original;
+        if let Some(last) = self.entries.last_mut() {
+            last.message = original;
         }
     }
 
@@ -155,14 +274,15 @@ impl History {
         turn: &TurnId,
         at: Millis,
     ) -> Result<(), RuntimeError> {
-        let Some(message) = self.messages.last() else {
+        let Some(last) = self.entries.last() else {
             return Ok(());
         };
         let record = Record {
-            turn_id: turn.clone(),
+            turn_id: last.turn.clone().unwrap_or_else(|| turn.clone()),
             at,
-            message: message.clone(),
+            message: last.message.clone(),
             replaces: true,
+            marks: last.marks.clone(),
         };
         let value = serde_json::to_value(&record).map_err(RuntimeError::internal)?;
         store.push_message(session, &value)?;
@@ -208,16 +328,17 @@ fn answered(message: &Message) -> HashSet<&str> {
 }
 
 /// Calls of the last answer without a result, whether others of it have one or not.
-fn unanswered_at_end(messages: &[Message]) -> Vec<String> {
-    let (asked, given) = match messages {
-        [.., asked, given] if given.role == Role::User => (asked, answered(given)),
+fn unanswered_at_end(entries: &[Entry]) -> Vec<String> {
+    let (asked, given) = match entries {
+        [.., asked, given] if given.message.role == Role::User => (asked, answered(&given.message)),
         [.., asked] => (asked, HashSet::new()),
         [] => return Vec::new(),
     };
-    if asked.role != Role::Assistant {
+    if asked.message.role != Role::Assistant {
         return Vec::new();
     }
     asked
+        .message
         .tool_uses()
         .filter(|call| !given.contains(call.id))
         .map(|call| call.id.to_owned())
@@ -225,36 +346,37 @@ fn unanswered_at_end(messages: &[Message]) -> Vec<String> {
 }
 
 /// A damaged record in the middle may have taken results with it: the message after a call gets them back.
-fn answer_inner_calls(messages: Vec<Message>) -> Vec<Message> {
-    let mut repaired: Vec<Message> = Vec::with_capacity(messages.len());
+fn answer_inner_calls(entries: Vec<Entry>) -> Vec<Entry> {
+    let mut repaired: Vec<Entry> = Vec::with_capacity(entries.len());
     let mut waiting: Vec<String> = Vec::new();
-    for mut message in messages {
+    for mut entry in entries {
         if !waiting.is_empty() {
-            let given = answered(&message);
+            let given = answered(&entry.message);
             let missing: Vec<Block> = waiting
                 .drain(..)
                 .filter(|id| !given.contains(id.as_str()))
                 .map(|id| result(id, INTERRUPTED))
                 .collect();
-            if message.role == Role::User {
-                message.blocks.splice(0..0, missing);
+            if entry.message.role == Role::User {
+                entry.message.blocks.splice(0..0, missing);
             } else if !missing.is_empty() {
-                repaired.push(Message::from_user(missing));
+                repaired.push(Entry::repair(entry.number, missing));
             }
         }
-        if message.role == Role::Assistant {
-            waiting.extend(message.tool_uses().map(|call| call.id.to_owned()));
+        if entry.message.role == Role::Assistant {
+            waiting.extend(entry.message.tool_uses().map(|call| call.id.to_owned()));
         }
-        repaired.push(message);
+        repaired.push(entry);
     }
     repaired
 }
 
 /// A result whose call is gone (its record was damaged) would be refused by every provider.
-fn drop_orphan_results(messages: Vec<Message>) -> Vec<Message> {
-    let mut kept: Vec<Message> = Vec::with_capacity(messages.len());
+fn drop_orphan_results(entries: Vec<Entry>) -> Vec<Entry> {
+    let mut kept: Vec<Entry> = Vec::with_capacity(entries.len());
     let mut open: HashSet<String> = HashSet::new();
-    for mut message in messages {
+    for mut entry in entries {
+        let message = &mut entry.message;
         if message.role == Role::User {
             message.blocks.retain(|block| match block {
                 Block::ToolResult { tool_use_id, .. } => open.remove(tool_use_id),
@@ -265,7 +387,7 @@ fn drop_orphan_results(messages: Vec<Message>) -> Vec<Message> {
             open = message.tool_uses().map(|call| call.id.to_owned()).collect();
         }
         if !message.blocks.is_empty() {
-            kept.push(message);
+            kept.push(entry);
         }
     }
     kept
@@ -359,11 +481,15 @@ mod tests {
             ),
         ];
         for (name, messages, expected) in cases {
-            assert_eq!(
-                shape(&answer_inner_calls(drop_orphan_results(messages))),
-                expected,
-                "{name}"
-            );
+            let entries = messages.into_iter().enumerate().map(|(at, message)| Entry {
+                number: at as u64,
+                turn: None,
+                message,
+                marks: Marks::default(),
+            });
+            let repaired = answer_inner_calls(drop_orphan_results(entries.collect()));
+            let messages: Vec<Message> = repaired.into_iter().map(|entry| entry.message).collect();
+            assert_eq!(shape(&messages), expected, "{name}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //! rounds; the rooms below do the work.
 
 pub mod beside;
+pub mod condense;
 mod finish;
 pub mod history;
 mod model;
@@ -15,22 +16,28 @@ use std::{
 
 use protocol::{
     ErrorCode, EventBody, ItemId, ItemKind, ItemStatus, Mode, ProviderRequestId, RuntimeError, TimelineItem,
-    TurnId, Usage, request::Approvals,
+    TurnId, Usage, checks::Verified, request::Approvals,
 };
 use provider::{Answer, Block, Message, ModelRequest, Origin, StopReason};
 use store::{Durability, log::LogEvent};
 use tokio_util::sync::CancellationToken;
 
-use self::{beside::Standing, history::History};
+use self::{
+    beside::Standing,
+    history::{History, Marks, ReadMark},
+};
 use crate::{
     rooms::Rooms,
     session::{Session, SessionInput},
     spending,
     tools::router::{self, Call},
+    verification::{self, Next, Repairs},
 };
 
 /// Model requests in one turn before the user is asked whether to go on.
 const MAX_REQUESTS: u32 = 100;
+/// How often a request that is too long for its provider is made shorter and sent again.
+const MAX_TOO_LONG: u32 = 2;
 /// How long a cancelled turn waits for what it started. The whole of a cancel has 2 s (§56.2).
 const CANCEL_DEADLINE: Duration = Duration::from_millis(1_700);
 /// Answers in a row whose tool calls were cut by the output limit (V02).
@@ -58,6 +65,8 @@ pub struct Turn {
     pub commands_run: AtomicU32,
     /// Items that started and have not ended; the turn's end closes what is left, so that no card spins forever.
     open_items: Mutex<BTreeMap<ItemId, TimelineItem>>,
+    /// What may be said of the changes.
+    verified: Mutex<Option<Verified>>,
     /// What the summary tells the user besides the figures.
     notes: Mutex<Vec<String>>,
 }
@@ -93,6 +102,7 @@ impl Turn {
             cost: Mutex::default(),
             commands_run: AtomicU32::new(0),
             open_items: Mutex::default(),
+            verified: Mutex::default(),
             notes: Mutex::default(),
         }
     }
@@ -153,6 +163,10 @@ impl Turn {
         lock(&self.notes).push(note.into());
     }
 
+    pub fn set_verified(&self, verified: Verified) {
+        *lock(&self.verified) = Some(verified);
+    }
+
     pub fn fallbacks(&self) -> &[Origin] {
         &self.fallbacks
     }
@@ -197,11 +211,12 @@ impl Turn {
         let (bundle, mut history) = start::begin(self, request).await?;
         self.session.transition(SessionInput::ContextReady, None)?;
         let mut cuts = 0;
+        let mut repairs = Repairs::default();
         for _ in 0..MAX_REQUESTS {
-            let answer = self.request_or_leave_out(&bundle, &mut history).await?;
+            let answer = self.request_in_room(&bundle, &mut history).await?;
             let calls: Vec<Call> = answer.message.tool_uses().map(Call::from).collect();
             let answer_is_empty = answer.message.blocks.is_empty();
-            self.push(&mut history, answer.message)?;
+            self.push(&mut history, answer.message, Marks::default())?;
             match answer.stop_reason {
                 StopReason::OutputLimit => {
                     cuts += 1;
@@ -220,9 +235,17 @@ impl Turn {
                 if answer_is_empty {
                     self.note("The model ended its answer without saying anything.");
                 }
-                return Ok(());
+                match verification::after_answer(self, &mut repairs).await? {
+                    Next::End => return Ok(()),
+                    Next::Repair(words) => {
+                        self.push(&mut history, Message::user(words), Marks::default())?;
+                        continue;
+                    }
+                }
             }
+            let mut marks = Marks::default();
             for result in router::run_all(self, calls).await {
+                marks.reads.extend(read_mark(&result));
                 blocks.push(Block::ToolResult {
                     tool_use_id: result.tool_call_id.0,
                     content: result.content,
@@ -234,7 +257,7 @@ impl Turn {
                     text: cut_message(&answer.cut_calls),
                 });
             }
-            self.push(&mut history, Message::from_user(blocks))?;
+            self.push(&mut history, Message::from_user(blocks), marks)?;
             if self.cancel.is_cancelled() {
                 return Err(RuntimeError::cancelled());
             }
@@ -246,14 +269,65 @@ impl Turn {
         .action("Look at what it did, then send “continue” or tell it what to do differently."))
     }
 
-    fn push(&self, history: &mut History, message: Message) -> Result<(), RuntimeError> {
+    fn push(&self, history: &mut History, message: Message, marks: Marks) -> Result<(), RuntimeError> {
         history.push(
             &self.rooms.store,
             &self.session.id,
             &self.id,
             self.rooms.sink.now(),
             message,
-        )
+            marks,
+        )?;
+        self.session.show(history.reads_in_view());
+        Ok(())
+    }
+
+    /// Makes room before the request passes what the model can hold, and when the provider says that it did (V08).
+    async fn request_in_room(
+        &self,
+        bundle: &prompt::PromptBundle,
+        history: &mut History,
+    ) -> Result<Answer, RuntimeError> {
+        let budget = self.rooms.budget(&self.provider, &self.model);
+        let fixed = bundle.estimated_tokens;
+        if budget.needs_condensing(fixed + condense::size_of(history)) {
+            let target = budget.condensed_size();
+            let most = budget.condensing_limit();
+            self.condense(history, fixed, (target, most), condense::Cause::NearLimit)?;
+        }
+        for _ in 0..MAX_TOO_LONG {
+            match self.request_or_leave_out(bundle, history).await {
+                Err(error) if error.code == ErrorCode::ProviderContextTooLong => {
+                    // What the model holds is not what we think it is: half of what was too much.
+                    let target = (fixed + condense::size_of(history)) / 2;
+                    let cause = condense::Cause::ProviderSaysTooLong;
+                    if !self.condense(history, fixed, (target, target), cause)? {
+                        return Err(error);
+                    }
+                }
+                answered => return answered,
+            }
+        }
+        self.request_or_leave_out(bundle, history).await
+    }
+
+    fn condense(
+        &self,
+        history: &mut History,
+        fixed: u64,
+        (target, most): (u64, u64),
+        cause: condense::Cause,
+    ) -> Result<bool, RuntimeError> {
+        let summary = self.rooms.budget(&self.provider, &self.model).summary_limit();
+        let sizes = condense::Sizes {
+            fixed,
+            target,
+            most,
+            summary: summary.min(target / 3),
+        };
+        let done = condense::condense(self, history, sizes, cause)?;
+        self.session.show(history.reads_in_view());
+        Ok(done)
     }
 
     /// One more try without what the last tools brought in, where that may be what the provider objects to: it must
@@ -298,7 +372,8 @@ impl Turn {
         history: &History,
     ) -> Result<Answer, RuntimeError> {
         let request_id = ProviderRequestId::mint();
-        let history_bytes: usize = history.messages().iter().map(message_bytes).sum();
+        let messages = history.messages();
+        let history_bytes: usize = messages.iter().map(message_bytes).sum();
         let estimated = bundle.estimated_tokens + prompt::TokenBudgetManager::estimate_bytes(history_bytes);
         let estimated_input = self.rooms.budget(&self.provider, &self.model).expected(estimated);
         let longest_answer = self.rooms.output_limit(&self.provider, &self.model);
@@ -321,7 +396,7 @@ impl Turn {
                 model: self.model.clone(),
                 system: bundle.system.clone(),
                 tools: bundle.tools.clone(),
-                messages: history.messages().to_vec(),
+                messages,
                 max_output_tokens: longest_answer,
                 format: provider::AnswerFormat::Text,
                 request_id: request_id.clone(),
@@ -376,7 +451,8 @@ impl Turn {
 
     /// What the provider counted corrects the next estimate for this model. Images are counted in other ways.
     fn learn(&self, estimated: u64, history: &History, answer: &Answer) -> Result<(), RuntimeError> {
-        let mut blocks = history.messages().iter().flat_map(|message| &message.blocks);
+        let messages = history.messages();
+        let mut blocks = messages.iter().flat_map(|message| &message.blocks);
         let other_model = answer
             .message
             .origin
@@ -414,6 +490,18 @@ fn message_bytes(message: &Message) -> usize {
             Block::Opaque { json, .. } => json.to_string().len(),
         })
         .sum()
+}
+
+/// The lines of a file that a result shows.
+fn read_mark(result: &protocol::ToolResult) -> Option<ReadMark> {
+    let data = result.data.as_ref()?;
+    Some(ReadMark {
+        call: result.tool_call_id.0.clone(),
+        path: data.get("path")?.as_str()?.to_owned(),
+        first_line: data.get("firstLine")?.as_u64()?,
+        last_line: data.get("lastLine")?.as_u64()?,
+        content_hash: serde_json::from_value(data.get("contentHash")?.clone()).ok()?,
+    })
 }
 
 fn cut_message(cut: &[provider::CutCall]) -> String {

@@ -5,11 +5,12 @@ use provider::Message;
 use store::{Durability, log::LogEvent};
 
 use super::{
-    Turn, TurnRequest,
-    history::{History, Loaded},
+    Turn, TurnRequest, condense,
+    history::{History, Loaded, Marks},
 };
 use crate::{
     context::{self, Position},
+    knowledge,
     tools::catalogue,
 };
 
@@ -58,7 +59,10 @@ pub async fn begin(
     } else {
         Position::LaterTurn
     };
-    let collected = context::collect(turn, position)?;
+    let collected = context::collect(turn, position, &request.text).await?;
+    if !collected.pack.sources.is_empty() {
+        knowledge::keep_pack(&rooms.store, &turn.session.id, &turn.id, &collected.pack)?;
+    }
     let bundle = prompt::compose(prompt::PromptRequest {
         mode: turn.mode,
         workspace: Some(&rooms.workspace_name),
@@ -71,13 +75,20 @@ pub async fn begin(
         .omitted
         .iter()
         .for_each(|omitted| turn.note(omitted.clone()));
-    let text = format!("{}{}", collected.pack.render(), request.text);
+    // Its summary is of then; what waits and runs is of now (X02).
+    let standing = match history.condensed().has_summary() {
+        true => condense::standing(rooms, &turn.session.id)?.render(),
+        false => String::new(),
+    };
+    let text = format!("{}{standing}{}", collected.pack.render(), request.text);
     history.push(
         &rooms.store,
         &turn.session.id,
         &turn.id,
         rooms.sink.now(),
         Message::user(text),
+        Marks::default(),
     )?;
+    turn.session.show(history.reads_in_view());
     Ok((bundle, history))
 }

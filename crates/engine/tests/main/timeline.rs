@@ -35,6 +35,6 @@ fn every_fixture_folds_to_its_timeline() {
             assert_eq!(folded, fixture["timeline"], "{path:?}");
         }
     }
-    assert_eq!(kinds.len(), 12, "an item of every kind: {kinds:?}");
+    assert_eq!(kinds.len(), 13, "an item of every kind: {kinds:?}");
     assert_eq!(deltas.len(), 3, "a delta of every kind: {deltas:?}");
 }

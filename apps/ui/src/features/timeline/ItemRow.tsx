@@ -8,6 +8,7 @@ import { providerName } from "../providers";
 import { Approval } from "./items/Approval";
 import { Answer, Question, Thinking } from "./items/Message";
 import { CommandCard } from "./items/CommandCard";
+import { Condensed } from "./items/Condensed";
 import { ErrorStrip } from "./items/ErrorStrip";
 import { Plan } from "./items/Plan";
 import { Summary } from "./items/Summary";
@@ -54,6 +55,7 @@ const NAMES: Record<TimelineItem["type"], string> = {
   error: "Error",
   approval: "Needs your OK",
   summary: "Summary",
+  condensed: "Note",
 };
 
 function Article({ item, position, count, children }: Place & { item: TimelineItem; children: ReactNode }) {
@@ -99,6 +101,8 @@ function Item({ item }: { item: TimelineItem }) {
       return <Approval item={item} place="timeline" />;
     case "summary":
       return <Summary item={item} end="finished" />;
+    case "condensed":
+      return <Condensed item={item} />;
   }
 }
 

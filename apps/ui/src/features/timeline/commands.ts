@@ -38,6 +38,15 @@ export async function stopCommand(commandId: string): Promise<void> {
   }
 }
 
+/** Sends again, from the next message on, what the model was no longer sent. */
+export async function restoreCondensed(sessionId: string, itemId: string): Promise<void> {
+  try {
+    await runtime().request("session/restore", { sessionId, itemId });
+  } catch (thrown) {
+    showError(asShownError(thrown));
+  }
+}
+
 /** Runs a command once more, as the user's own; what it changes joins the session's draft. */
 export async function runAgain({ command, cwd }: Pick<CommandItem, "command" | "cwd">): Promise<void> {
   const { sessionId } = timelineStore.getState();
