@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use protocol::{
-    ErrorCode, RuntimeError,
+    ErrorCode, RuntimeError, TurnId,
     request::{
         ContextExplainParams, ContextExplainResult, ContextFile, ContextMark, ContextMarkParams,
-        ContextMarksParams, ContextRankParams,
+        ContextMarksParams, ContextPackParams, ContextRankParams,
     },
 };
 
@@ -55,6 +55,28 @@ pub async fn run(common: Common, arguments: Context) -> Result<Exit, RuntimeErro
             match json {
                 true => output::json(&ranked.files),
                 false => ranked.files.iter().for_each(|file| output::line(&file.path)),
+            }
+        }
+        ContextVerb::Shown { turn, json } => {
+            let pack = client
+                .call(ContextPackParams {
+                    turn_id: TurnId::from_text(turn),
+                })
+                .await?;
+            match json {
+                true => output::json(&pack),
+                false => {
+                    pack.shown.iter().for_each(|source| {
+                        output::line(format!(
+                            "{} (~{} tokens; {})",
+                            source.label, source.estimated_tokens, source.reason
+                        ));
+                        output::line(&source.text);
+                    });
+                    pack.omitted.iter().for_each(|source| {
+                        output::line(format!("not shown: {} ({})", source.label, source.reason));
+                    });
+                }
             }
         }
         ContextVerb::Pin { path } => mark(&client, path, ContextMark::Pinned).await?,

@@ -1,16 +1,21 @@
 //! Collects what the model is shown before it starts: the repository's instruction files, a summary of the
 //! workspace on the first turn, and what the user decided since the last one.
 
+use std::{fmt::Write as _, path::PathBuf, time::Duration};
+
 use prompt::{ContextPack, ContextSource, Instructions, SourceKind};
-use protocol::{ChangeSetStatus, EventBody, RuntimeError};
-use workspace::{Overlay, WorkspacePath};
+use protocol::{ChangeSetStatus, EventBody, RuntimeError, request::ContextMark};
+use workspace::{Overlay, display_path};
 
-use crate::turn::Turn;
+use crate::{
+    instructions,
+    knowledge::{
+        self, Known, Need,
+        ranking::{Asked, Ranking, rank_files},
+    },
+    turn::Turn,
+};
 
-/// Read at the root, in this order; all that exist are used.
-const INSTRUCTION_FILES: &[&str] = &["AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"];
-/// Bytes of one instruction file that are read at most.
-const MAX_INSTRUCTION_BYTES: u64 = 256 * 1024;
 /// Tokens for everything shown before the user's message.
 const MAX_CONTEXT_TOKENS: u64 = 2_000;
 /// Entries of the root folder that the summary names.
@@ -26,47 +31,33 @@ pub enum Position {
     LaterTurn,
 }
 
-pub fn collect(turn: &Turn, position: Position) -> Result<Collected, RuntimeError> {
+/// A turn does not wait longer for an index that is still being made.
+const INDEX_WAIT: Duration = Duration::from_millis(300);
+/// Likely files that are named, and the tokens their parts may add up to: the model reads what it needs of them.
+const MAX_LIKELY_FILES: usize = 10;
+const LIKELY_FILE_TOKENS: u64 = 8_000;
+/// Files with less of the leader's score are not named.
+const LEAST_SHARE: f32 = 0.3;
+
+pub async fn collect(turn: &Turn, position: Position, text: &str) -> Result<Collected, RuntimeError> {
     let mut sources = Vec::new();
     match position {
-        Position::FirstTurn => sources.extend(root_listing(turn)),
+        Position::FirstTurn => {
+            sources.extend(root_listing(turn));
+            let rooms = turn.rooms.clone();
+            let known = tokio::task::spawn_blocking(move || {
+                rooms.knowledge.current(&rooms.workspace, INDEX_WAIT, Need::Files)
+            })
+            .await
+            .map_err(RuntimeError::internal)?;
+            sources.extend(likely_files(turn, &known, text)?);
+        }
         Position::LaterTurn => sources.extend(decisions(turn)?),
     }
     Ok(Collected {
-        instructions: instructions(turn),
+        instructions: instructions::of_root(turn),
         pack: ContextPack::build(sources, MAX_CONTEXT_TOKENS),
     })
-}
-
-fn instructions(turn: &Turn) -> Vec<Instructions> {
-    INSTRUCTION_FILES
-        .iter()
-        .filter_map(|name| {
-            let path = turn.rooms.workspace.resolve(name).ok()?;
-            let text = read_small(turn, &path)?;
-            Some(Instructions {
-                path: (*name).to_owned(),
-                text,
-            })
-        })
-        .collect()
-}
-
-/// A file that is missing, too large or not text is simply not an instruction file.
-fn read_small(turn: &Turn, path: &WorkspacePath) -> Option<String> {
-    let file = workspace::read_bytes(path, &Overlay::default(), MAX_INSTRUCTION_BYTES).ok()?;
-    match workspace::text::detect(&file.bytes) {
-        workspace::text::Detected::Text { encoding, .. } => {
-            Some(workspace::text::decode(&file.bytes, encoding))
-        }
-        workspace::text::Detected::Binary { .. } => {
-            turn.note(format!(
-                "{} is not text and was not used as instructions.",
-                path.display()
-            ));
-            None
-        }
-    }
 }
 
 fn root_listing(turn: &Turn) -> Option<ContextSource> {
@@ -85,6 +76,56 @@ fn root_listing(turn: &Turn) -> Option<ContextSource> {
         reason: "the root of the workspace, on the first turn".to_owned(),
         text: crate::tools::listing_text(&listing),
     })
+}
+
+/// Where to look first: the pinned files, then those the request may be about, each with the lines that fit. Their
+/// text is not sent: the model reads what it needs.
+fn likely_files(turn: &Turn, known: &Known, text: &str) -> Result<Option<ContextSource>, RuntimeError> {
+    let asked = Asked {
+        text,
+        edited: edited_files(turn)?,
+        marks: knowledge::marks(&turn.rooms.store)?,
+        ..Asked::default()
+    };
+    let ranking: Ranking = rank_files(&turn.rooms.workspace, known, &asked);
+    let best = ranking.files.first().map_or(0.0, |file| file.ranked.score);
+    let mut lines = String::new();
+    for chosen in ranking
+        .select(LIKELY_FILE_TOKENS)
+        .into_iter()
+        .take(MAX_LIKELY_FILES)
+    {
+        let file = &ranking.files[chosen.input];
+        let pinned = file.mark == ContextMark::Pinned;
+        if !pinned && file.ranked.score < best * LEAST_SHARE {
+            continue;
+        }
+        let ranges: Vec<String> = chosen
+            .ranges
+            .iter()
+            .map(|(first, last)| format!("{first}-{last}"))
+            .collect();
+        let word = if pinned { " (pinned by the user)" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(lines, "{}:{}{word}", display_path(&file.path), ranges.join(","));
+    }
+    Ok((!lines.is_empty()).then(|| ContextSource {
+        kind: SourceKind::SearchResult,
+        label: "Files the request may be about, likeliest first, with lines to read".to_owned(),
+        path: None,
+        reason: "ranked by the request's words, names, paths and past commits".to_owned(),
+        text: lines,
+    }))
+}
+
+fn edited_files(turn: &Turn) -> Result<std::collections::HashSet<PathBuf>, RuntimeError> {
+    Ok(turn
+        .rooms
+        .changes
+        .overlay(&turn.session.id)?
+        .entries
+        .into_keys()
+        .collect())
 }
 
 /// Events read at a time when a session's end is looked at.

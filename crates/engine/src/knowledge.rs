@@ -19,7 +19,8 @@ use std::{
 };
 
 use index::{CodeIndex, MAX_COMMITS, Past, Refreshed, Snapshot};
-use protocol::{RuntimeError, request::ContextMark};
+use prompt::ContextPack;
+use protocol::{RuntimeError, SessionId, TurnId, request::ContextMark};
 use store::{Document, Durability, Shelf, Store};
 use workspace::Workspace;
 
@@ -30,6 +31,7 @@ const PAST: &str = "past";
 /// Far more than the saved commits of [`MAX_COMMITS`] commits.
 const MAX_SAVED_PAST: u64 = 64 * 1024 * 1024;
 const MARK: &str = "context_mark";
+const PACK: &str = "context_pack";
 
 /// Shared by all sessions of an engine.
 pub struct Knowledge {
@@ -44,6 +46,8 @@ pub struct Knowledge {
 #[derive(Default)]
 struct State {
     running: bool,
+    /// The files are being looked at; the commits come after.
+    indexing: bool,
     /// When the last finished refresh began.
     fresh_at: Option<Instant>,
     past: Arc<Past>,
@@ -51,6 +55,13 @@ struct State {
     changed: Arc<HashSet<PathBuf>>,
     last: Option<Refreshed>,
     problem: Option<String>,
+}
+
+/// What a caller waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    Files,
+    AlsoCommits,
 }
 
 /// What is known at one moment.
@@ -77,11 +88,11 @@ impl Knowledge {
 
     /// What is known now, brought up to date first as far as that takes no longer than `wait`. What takes longer goes
     /// on behind.
-    pub fn current(self: &Arc<Self>, workspace: &Workspace, wait: Duration) -> Known {
+    pub fn current(self: &Arc<Self>, workspace: &Workspace, wait: Duration, need: Need) -> Known {
         self.refresh(workspace);
         let deadline = Instant::now() + wait;
         let mut state = self.lock();
-        while state.running {
+        while state.indexing || need == Need::AlsoCommits && state.running {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -109,6 +120,7 @@ impl Knowledge {
             return;
         }
         state.running = true;
+        state.indexing = true;
         drop(state);
         let (knowledge, workspace) = (Arc::clone(self), workspace.clone());
         let started = std::thread::Builder::new()
@@ -117,6 +129,7 @@ impl Knowledge {
         if let Err(error) = started {
             let mut state = self.lock();
             state.running = false;
+            state.indexing = false;
             state.problem = Some(format!("The index could not be refreshed: {error}."));
         }
     }
@@ -126,11 +139,12 @@ impl Knowledge {
         self.lock().fresh_at = None;
     }
 
-    /// Ends a running refresh soon; what was read so far is kept. Waits for it.
+    /// Ends a running refresh soon and waits until what it read of the files is kept. A look at past commits is not
+    /// waited for: it is made again.
     pub fn close(&self) {
         self.closing.store(true, Ordering::Relaxed);
         let mut state = self.lock();
-        while state.running {
+        while state.indexing {
             state = self.refreshed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -144,8 +158,6 @@ impl Knowledge {
         let began = Instant::now();
         let stop = || self.closing.load(Ordering::Relaxed);
         let outcome = self.index().refresh(workspace, &stop);
-        let past = if stop() { None } else { self.read_past(workspace) };
-        let changed = if stop() { None } else { changed_files(workspace) };
         let mut state = self.lock();
         match outcome {
             Ok(report) => {
@@ -164,6 +176,12 @@ impl Knowledge {
                 state.problem = Some(format!("The index could not be refreshed: {error}."));
             }
         }
+        state.indexing = false;
+        drop(state);
+        self.refreshed.notify_all();
+        let changed = if stop() { None } else { changed_files(workspace) };
+        let past = if stop() { None } else { self.read_past(workspace) };
+        let mut state = self.lock();
         if let Some((head, past)) = past {
             state.past = past;
             state.past_head = Some(head);
@@ -249,6 +267,31 @@ pub fn set_mark(store: &Store, path: &str, mark: ContextMark) -> Result<(), Runt
         Durability::Full,
     )?;
     Ok(())
+}
+
+/// Records what a turn was shown.
+pub fn keep_pack(
+    store: &Store,
+    session: &SessionId,
+    turn: &TurnId,
+    pack: &ContextPack,
+) -> Result<(), RuntimeError> {
+    let value = serde_json::to_value(pack).map_err(RuntimeError::internal)?;
+    store.put_documents(
+        &[Document {
+            kind: PACK.to_owned(),
+            id: turn.to_string(),
+            session_id: Some(session.clone()),
+            value: Some(value),
+        }],
+        Durability::Normal,
+    )?;
+    Ok(())
+}
+
+pub fn pack_of(store: &Store, turn: &TurnId) -> Result<Option<ContextPack>, RuntimeError> {
+    let value = store.document(PACK, turn.as_str())?;
+    Ok(value.and_then(|value| serde_json::from_value(value).ok()))
 }
 
 struct IndexShelf(Shelf);

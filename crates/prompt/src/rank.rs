@@ -216,9 +216,9 @@ const TABLE: [Row; 30] = [
         0.8,
         "its meaning is near the request's",
     ),
-    row(Factor::Test, Scale::Absolute, -1.5, "it is a test"),
-    row(Factor::Document, Scale::Absolute, -1.6, "it is documentation"),
-    row(Factor::Data, Scale::Absolute, -1.0, "it is data or settings"),
+    row(Factor::Test, Scale::Absolute, -4.0, "it is a test"),
+    row(Factor::Document, Scale::Absolute, -3.0, "it is documentation"),
+    row(Factor::Data, Scale::Absolute, -2.0, "it is data or settings"),
 ];
 
 /// Below this a factor's part is not worth a word.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::request::wire;
+use crate::{TurnId, request::wire};
 
 /// The user's word on a file, whatever the ranking says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -90,6 +90,30 @@ wire! {
         score: f32,
         /// The parts to show; empty where the budget was used up by files before it.
         ranges: Vec<(u32, u32)>,
+    }
+
+    pub struct ContextPackParams {
+        turn_id: TurnId,
+    }
+    /// What a turn was shown before the user's message.
+    pub struct ContextPackResult {
+        shown: Vec<ContextPackSource>,
+        /// What was left out or cut.
+        omitted: Vec<ContextPackSource>,
+        estimated_tokens: u64,
+        max_tokens: u64,
+    }
+    pub struct ContextPackSource {
+        /// For example "repo_summary".
+        kind: String,
+        label: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
+        path: Option<String>,
+        reason: String,
+        estimated_tokens: u64,
+        /// Exactly what was sent; empty for what was left out.
+        text: String,
     }
 
     pub struct ContextMarkParams {

@@ -6,8 +6,8 @@ use protocol::{
     ErrorCode, RuntimeError,
     request::{
         ContextExplainParams, ContextExplainResult, ContextFile, ContextIndexState, ContextMark,
-        ContextMarkParams, ContextMarksResult, ContextRankParams, ContextRankResult, ContextRanked,
-        ContextScorePart, Done,
+        ContextMarkParams, ContextMarksResult, ContextPackParams, ContextPackResult, ContextPackSource,
+        ContextRankParams, ContextRankResult, ContextRanked, ContextScorePart, Done,
     },
 };
 use workspace::display_path;
@@ -15,7 +15,7 @@ use workspace::display_path;
 use crate::{
     Engine,
     knowledge::{
-        self, Known,
+        self, Known, Need,
         ranking::{Asked, RankedFile, Ranking, rank_files},
     },
 };
@@ -107,6 +107,45 @@ pub fn rank(engine: &Engine, params: &ContextRankParams) -> Result<ContextRankRe
     })
 }
 
+pub fn pack(engine: &Engine, params: &ContextPackParams) -> Result<ContextPackResult, RuntimeError> {
+    let pack = knowledge::pack_of(&engine.rooms().store, &params.turn_id)?.ok_or_else(|| {
+        RuntimeError::new(
+            ErrorCode::RequestInvalid,
+            format!("There is no record for {}.", params.turn_id),
+        )
+        .action("vibe-coder sessions show names the turns of a session.")
+    })?;
+    let kind = |kind: prompt::SourceKind| serde_name(&kind);
+    Ok(ContextPackResult {
+        shown: pack
+            .sources
+            .into_iter()
+            .map(|source| ContextPackSource {
+                kind: kind(source.kind),
+                label: source.label,
+                path: source.path,
+                reason: source.reason,
+                estimated_tokens: prompt::TokenBudgetManager::estimate(&source.text),
+                text: source.text,
+            })
+            .collect(),
+        omitted: pack
+            .omitted
+            .into_iter()
+            .map(|omitted| ContextPackSource {
+                kind: kind(omitted.kind),
+                label: omitted.label,
+                path: None,
+                reason: omitted.reason,
+                estimated_tokens: omitted.estimated_tokens,
+                text: String::new(),
+            })
+            .collect(),
+        estimated_tokens: pack.estimated_tokens,
+        max_tokens: pack.max_tokens,
+    })
+}
+
 pub fn mark(engine: &Engine, params: &ContextMarkParams) -> Result<Done, RuntimeError> {
     let rooms = engine.rooms();
     // A mark on a file that is gone can still be taken away.
@@ -141,7 +180,9 @@ fn known(engine: &Engine, request: &str) -> Result<Known, RuntimeError> {
         );
     }
     let rooms = engine.rooms();
-    Ok(rooms.knowledge.current(&rooms.workspace, LONGEST_WAIT))
+    Ok(rooms
+        .knowledge
+        .current(&rooms.workspace, LONGEST_WAIT, Need::AlsoCommits))
 }
 
 fn ranking(
@@ -172,7 +213,7 @@ fn shown(file: &RankedFile, reason: String, ranges: Vec<(u32, u32)>, estimated_t
             .parts
             .iter()
             .map(|part| ContextScorePart {
-                factor: factor_name(part.factor),
+                factor: serde_name(&part.factor),
                 words: part.factor.in_words().to_owned(),
                 score: part.score,
             })
@@ -183,8 +224,8 @@ fn shown(file: &RankedFile, reason: String, ranges: Vec<(u32, u32)>, estimated_t
     }
 }
 
-fn factor_name(factor: prompt::rank::Factor) -> String {
-    match serde_json::to_value(factor) {
+fn serde_name(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         _ => String::new(),
     }
