@@ -20,7 +20,7 @@ export function Summary({ item, end }: { item: SummaryOf; end: TurnEnd }) {
   const notes = item.notes ?? [];
   const cost = item.cost == null ? "" : ` · ≈ ${dollars(item.cost)}`;
   const facts = [
-    item.filesChanged.length > 0 ? `${count(item.filesChanged.length, "file")} to review` : "",
+    item.filesChanged.length > 0 ? `${count(item.filesChanged.length, "file")} changed` : "",
     item.commandsRun > 0 ? count(item.commandsRun, "command") : "",
     duration(item.durationMs),
     `${tokens(usage.input)} in, ${tokens(usage.output)} out${cost}`,
@@ -37,7 +37,7 @@ export function Summary({ item, end }: { item: SummaryOf; end: TurnEnd }) {
         <dl className={styles.facts}>
           {item.filesChanged.length > 0 && (
             <>
-              <dt>To review</dt>
+              <dt>Changed</dt>
               <dd>
                 {item.filesChanged.map((path) => (
                   <button key={path} type="button" className={styles.link} onClick={() => openFile(path)}>
