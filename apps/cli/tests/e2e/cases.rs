@@ -542,3 +542,45 @@ fn git_works_in_a_worktree_and_a_made_up_link_opens_nothing() {
     let run = played.exec(&["--approvals", "allow", "Work."]);
     assert!(!private.join("made").exists(), "{:?}", run.commands()[0]);
 }
+
+/// A file on the user's list does not reach the model by any route, and each block is told as one.
+#[test]
+fn p05_secret_files() {
+    const KEY: &str = "not-a-real-key-0000";
+    let calls = [
+        call("read_file", json!({ "path": ".env" })),
+        call("search_content", json!({ "pattern": "API_KEY" })),
+        call("search_content", json!({ "pattern": "API_KEY", "path": ".env" })),
+        call("git_diff", json!({})),
+        command("cat .env; cat linked; head -c 100 < .env"),
+        command("git diff --no-index /dev/null .env"),
+        command("env; cat secrets/key.txt; python3 -c \"print(open('.env').read())\""),
+    ];
+    let played = played(&[&calls]);
+    let place = &played.place;
+    place.write(".env", format!("PATH_HELPER=1\nAPI_KEY={KEY}\n"));
+    place.write("secrets/key.txt", format!("{KEY}\n"));
+    place.write("app.js", "const key = process.env.API_KEY;\n");
+    place.link("linked", ".env");
+    place.commit_all();
+    place.write(".env", format!("PATH_HELPER=2\nAPI_KEY={KEY}\n"));
+    place.write("app.js", "const key = process.env.API_KEY ?? '';\n");
+    let set = place.vibe(&["settings", "set", "sandbox.secretPaths", r#"[".env", "secrets"]"#]);
+    assert!(set.status.success(), "{set:?}");
+    let before = place.tree();
+    let run = played.exec(&["--approvals", "allow", "Work."]);
+    assert_eq!(place.tree(), before);
+    for request in played.server.requests() {
+        let body = request.json().to_string();
+        assert!(!body.contains(KEY), "{body}");
+    }
+    let events = serde_json::to_string(&run.events).unwrap();
+    assert!(!events.contains(KEY), "{events}");
+    let told = last_results(&played);
+    assert_eq!(
+        told.matches("list of secret files and is not read").count(),
+        2,
+        "{told}"
+    );
+    assert!(told.contains("app.js"), "what is not secret is found: {told}");
+}

@@ -11,7 +11,7 @@ use std::{
 
 use protocol::{RuntimeError, SessionId};
 use workspace::{
-    IgnoreRules, SkipReason,
+    IgnoreRules, Ignored, SkipReason,
     walk::{self, Ignored as WalkIgnored, WalkOptions},
 };
 
@@ -40,14 +40,20 @@ pub(super) fn harvest(
         sets,
         view,
         upper: view.upper(),
-        rules: IgnoreRules::of(sets.workspace()).map_err(RuntimeError::internal)?,
+        rules: None,
+        failed: None,
         found: Vec::new(),
         met: BTreeSet::new(),
         notes: Vec::new(),
     };
     reader.folder(Path::new(""));
     reader.drafted_files_that_are_gone();
-    let Reader { found, notes, .. } = reader;
+    let Reader {
+        found, notes, failed, ..
+    } = reader;
+    if let Some(error) = failed {
+        return Err(error);
+    }
     let mut harvest = join(sets, session, command, found)?;
     harvest.notes.extend(notes);
     let notes = &mut harvest.notes;
@@ -63,7 +69,9 @@ struct Reader<'a> {
     sets: &'a ChangeSets,
     view: &'a StagedView,
     upper: PathBuf,
-    rules: IgnoreRules,
+    /// Made when the first path needs them: most commands write nothing that has to be judged.
+    rules: Option<IgnoreRules>,
+    failed: Option<RuntimeError>,
     found: Vec<(PathBuf, Found)>,
     /// Drafted files that are still there, in whatever form.
     met: BTreeSet<PathBuf>,
@@ -123,7 +131,7 @@ impl Reader<'_> {
 
     /// Takes what is ignored to the real workspace. What may be source stays for the review.
     fn goes_home(&mut self, path: &Path, is_folder: bool) -> bool {
-        let Some(ignored) = self.rules.look_up(path, is_folder) else {
+        let Some(ignored) = self.look_up(path, is_folder) else {
             return false;
         };
         let drafted_below = self.view.staged.keys().any(|drafted| drafted.starts_with(path));
@@ -146,6 +154,18 @@ impl Reader<'_> {
         let moved = home::bring_home(&self.upper, self.view.root(), path, self.view.started);
         self.notes.extend(moved);
         true
+    }
+
+    fn look_up(&mut self, path: &Path, is_folder: bool) -> Option<Ignored> {
+        if self.rules.is_none() {
+            match IgnoreRules::of(self.sets.workspace()) {
+                Ok(rules) => self.rules = Some(rules),
+                Err(error) => {
+                    self.failed.get_or_insert(RuntimeError::internal(error));
+                }
+            }
+        }
+        self.rules.as_mut()?.look_up(path, is_folder)
     }
 
     fn real(&self, path: &Path) -> Option<Metadata> {
@@ -205,7 +225,7 @@ impl Reader<'_> {
             }
         }
         let Some(real) = self.real(path) else { return };
-        if let Some(ignored) = self.rules.look_up(path, real.is_dir())
+        if let Some(ignored) = self.look_up(path, real.is_dir())
             && view::stays_real(self.sets.workspace(), &ignored)
         {
             self.notes

@@ -290,8 +290,33 @@ impl Workspace {
                 .and_then(|target| attach(mount, &target))
                 .map_err(Trouble::at("the repository"))?;
         }
+        hide_within(&root, spec)?;
         Ok(Vec::new())
     }
+}
+
+/// What the user keeps from commands within the workspace is empty there.
+fn hide_within(root: &OwnedFd, spec: &Spec) -> Result<(), Trouble> {
+    let inside = real(&spec.hidden)
+        .into_iter()
+        .filter_map(|path| path.strip_prefix(&spec.root.0).map(Path::to_owned).ok())
+        .filter(|path| !path.as_os_str().is_empty());
+    for path in inside {
+        let Ok(target) = place_below(root, &path) else {
+            continue;
+        };
+        let empty = match is_folder(&target) {
+            true => layers::memory(64 << 10, "0555").and_then(|nothing| {
+                sys::restrict_mounts(&nothing, MountAttrFlags::MOUNT_ATTR_RDONLY)?;
+                Ok(nothing)
+            }),
+            false => place(Path::new("/dev/null")).and_then(copy_of),
+        };
+        empty
+            .and_then(|empty| attach(&empty, &target))
+            .map_err(Trouble::at(format!("hiding {}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// A cache whose changes are thrown away.

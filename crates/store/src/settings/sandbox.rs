@@ -18,6 +18,8 @@ pub struct SandboxSettings {
     pub readable_paths: Vec<PathBuf>,
     /// Files and folders outside the workspace that commands may write to.
     pub writable_paths: Vec<PathBuf>,
+    /// Files and folders of the workspace, relative to it, that no reading tool shows and commands find empty.
+    pub secret_paths: Vec<PathBuf>,
     pub limits: SandboxLimits,
     /// What is otherwise in single workspaces, by the path of their root.
     pub workspaces: BTreeMap<PathBuf, WorkspaceSandbox>,
@@ -77,4 +79,6 @@ pub struct SandboxLimits {
     /// Processor time of each process.
     pub cpu_seconds: Option<u64>,
     pub file_bytes: Option<u64>,
+    /// The longest that a command of the assistant's may run; background commands have no limit.
+    pub seconds: Option<u64>,
 }

@@ -1,7 +1,7 @@
 //! Where a command runs: in a staged view of the workspace with the draft in it, or where none can be had in a plain
 //! copy. Never in the workspace itself.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use changeset::stage::{self, Harvest, StagedCopy, StagedView};
 use process::{
@@ -15,6 +15,7 @@ use workspace::display_path;
 use super::{not_a_folder, repository::Elsewhere};
 use crate::{
     isolation::{self, Level},
+    secrets::SecretPaths,
     turn::Turn,
 };
 
@@ -31,6 +32,8 @@ pub struct Place {
     /// What the command can reach, in one line.
     pub isolation: String,
     pub notes: Vec<String>,
+    /// The longest that a command may run here.
+    pub longest: Option<Duration>,
     relative: PathBuf,
     level: Level,
     sandbox: Sandbox,
@@ -51,7 +54,11 @@ impl Place {
     ) -> Result<Self, RuntimeError> {
         let root = turn.rooms.workspace.root();
         let settings = turn.rooms.home.settings()?.sandbox.in_workspace(root);
-        let sandbox = isolation::sandbox(&settings, environment, turn.rooms.home.path());
+        let mut sandbox = isolation::sandbox(&settings, environment, turn.rooms.home.path());
+        sandbox
+            .hidden
+            .extend(SecretPaths::of(&turn.rooms)?.absolute(root));
+        let most_seconds = settings.limits.seconds;
         let rooms = turn.rooms.clone();
         let level = tokio::task::spawn_blocking(move || rooms.isolation.level(&rooms.store, &settings))
             .await
@@ -96,6 +103,7 @@ impl Place {
             relative,
             level,
             sandbox,
+            longest: most_seconds.map(Duration::from_secs),
             staged: None,
         })
     }
