@@ -93,6 +93,13 @@ impl Run {
         }
     }
 
+    /// Whether it has not ended yet.
+    pub fn is_running(&self) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
+        let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+        !matches!(state, None | Some("Z" | "X"))
+    }
+
     /// Proportional set size and the most that was ever resident, in MB.
     pub fn memory(&self) -> (f64, f64) {
         let pid = self.child.id();
@@ -139,7 +146,7 @@ impl Run {
     }
 }
 
-fn children_cpu() -> Duration {
+pub fn children_cpu() -> Duration {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("resource usage");
     let micros = |time: nix::sys::time::TimeVal| {
         u64::try_from(time.tv_sec()).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec()).unwrap_or(0)

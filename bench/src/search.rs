@@ -61,7 +61,7 @@ pub fn run(options: &Options) {
 }
 
 /// The largest folder below the registry's `src`.
-fn sources() -> Option<PathBuf> {
+pub fn sources() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
