@@ -70,6 +70,8 @@ pub enum Verb {
     Changes(Changes),
     /// Earlier work: list, show, resume, export, search
     Sessions(Sessions),
+    /// Run the project's checks on what is proposed, else on the whole folder
+    Verify(Verify),
     /// Standing rules about commands: what runs without a question, always asks, or never runs
     Approvals(Approvals),
     /// The commands that run in an open window: list, stop
@@ -274,6 +276,13 @@ pub enum ContextVerb {
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
+    /// What a turn was shown before its request, exactly
+    Shown {
+        #[arg(value_name = "TURN")]
+        turn: String,
+        #[arg(long)]
+        json: bool,
+    },
     /// Always show this file to the model
     Pin { path: String },
     /// Never choose this file for the model
@@ -285,6 +294,18 @@ pub enum ContextVerb {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The session whose changes are checked (default: the newest that waits for review)
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only what is nearest to the changes
+    #[arg(long)]
+    pub focused: bool,
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -18,6 +18,7 @@ mod providers;
 mod sessions;
 mod settings;
 mod show;
+mod verify;
 mod window;
 
 use std::process::ExitCode;
@@ -65,6 +66,7 @@ async fn run(arguments: Arguments) -> Exit {
         Verb::Exec(arguments) => exec::run(common, arguments).await,
         Verb::Changes(arguments) => changes::run(common, arguments).await,
         Verb::Sessions(arguments) => sessions::run(common, arguments).await,
+        Verb::Verify(arguments) => verify::run(common, arguments).await,
         Verb::Approvals(arguments) => approvals::run(common, arguments).await,
         Verb::Context(arguments) => context::run(common, arguments).await,
         Verb::Commands(arguments) => approvals::commands(common, arguments).await,

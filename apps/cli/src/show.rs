@@ -97,7 +97,7 @@ pub fn item(item: &TimelineItem) -> String {
         }
         ItemKind::ChangeSet { title, .. } => format!("{glyph} Proposed: {title}"),
         ItemKind::Diff { path, .. } => format!("{glyph} Diff of {path}"),
-        ItemKind::Verification(result) => verification(glyph, result),
+        ItemKind::Verification(result) => format!("{glyph} {}", check(result)),
         ItemKind::Error { error } => format!("{glyph} {error}"),
         ItemKind::Approval(approval) => {
             let decided = &approval.decided_because;
@@ -130,12 +130,13 @@ pub fn item(item: &TimelineItem) -> String {
     }
 }
 
-fn verification(glyph: &str, result: &VerificationItem) -> String {
+/// A result with what failed, each on a line of its own.
+pub fn check(result: &VerificationItem) -> String {
     let stale = match &result.stale {
         Some(because) => format!("   (no longer holds: {because})"),
         None => String::new(),
     };
-    let mut text = format!("{glyph} Check {}: {}{stale}", result.command, result.summary);
+    let mut text = format!("Check {}: {}{stale}", result.command, result.summary);
     for failure in &result.failures {
         let place = match (&failure.file, failure.line) {
             (Some(file), Some(line)) => format!("{file}:{line}  "),

@@ -32,6 +32,7 @@ use crate::{
     rules::Rules,
     session::{Session, recovery},
     spending::DaySum,
+    verification::{self, Fingerprints},
 };
 
 /// The environment variables the process started with; read once, never written.
@@ -132,6 +133,7 @@ impl Engine {
             workspace_name,
             changes,
             isolation: Isolation::default(),
+            fingerprints: Fingerprints::default(),
             commands: Arc::default(),
             rules,
             models,
@@ -226,6 +228,18 @@ impl Engine {
         let session = Session::new(row, rooms.store.clone(), rooms.sink.clone());
         sessions.insert(id.clone(), session.clone());
         Ok(session)
+    }
+
+    /// Files on disk, or a draft, are others now: results of checks that no longer hold are told.
+    pub(crate) fn results_may_be_stale(&self) {
+        let (engine, rooms) = (self.clone(), self.shared_rooms());
+        let mut turns = lock(&self.inner.turns);
+        while turns.try_join_next().is_some() {}
+        turns.spawn_blocking(move || {
+            for session in engine.live_sessions() {
+                verification::refresh(&rooms, &session.id);
+            }
+        });
     }
 
     pub(crate) fn live_sessions(&self) -> Vec<Arc<Session>> {

@@ -23,10 +23,12 @@ pub mod providers;
 mod requests;
 mod rooms;
 mod rules;
+mod secrets;
 mod session;
 mod spending;
 mod tools;
 mod turn;
+mod verification;
 pub mod wire;
 
 pub use engine::{Engine, EngineConfig, Environment};

@@ -10,7 +10,7 @@ use workspace::Workspace;
 
 use crate::{
     calibration::Calibrations, commands::Commands, events::EventSink, isolation::Isolation,
-    knowledge::Knowledge, login::LoginEnvironment, models::Models, paths::PathCache, rules::Rules, spending::DaySum,
+    knowledge::Knowledge, login::LoginEnvironment, models::Models, paths::PathCache, rules::Rules, spending::DaySum, verification::Fingerprints,
 };
 
 /// The most tokens an answer may have, whatever its model could give: room for a whole file, and no more to pay for
@@ -29,6 +29,7 @@ pub struct Rooms {
     pub workspace_name: String,
     pub changes: ChangeSets,
     pub isolation: Isolation,
+    pub fingerprints: Fingerprints,
     pub commands: Arc<Commands>,
     pub rules: Rules,
     pub models: Models,

@@ -9,8 +9,10 @@ pub mod compose;
 pub mod condense;
 pub mod pack;
 pub mod rank;
+mod repair;
 pub mod select;
 
 pub use budget::{Calibration, TokenBudgetManager};
-pub use compose::{Instructions, PromptBundle, PromptRequest, compose};
+pub use compose::{Instructions, PromptBundle, PromptRequest, compose, nested_instructions};
 pub use pack::{ContextPack, ContextSource, Omitted, SourceKind};
+pub use repair::{Repair, repair_request};

@@ -4,6 +4,7 @@
 //! nothing of how any of it is produced. JSON is camelCase; every enum that crosses the wire is closed.
 
 pub mod changes;
+pub mod checks;
 pub mod commands;
 pub mod context;
 pub mod error;

@@ -61,6 +61,7 @@ tools! {
     RenameFile = "rename_file", Write;
     RunCommand = "run_command", Execute;
     CheckCommand = "check_command", Execute;
+    RunChecks = "run_checks", Execute;
 }
 
 /// A tool as a model is told of it.

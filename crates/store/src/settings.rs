@@ -31,6 +31,52 @@ pub struct Settings {
     /// Who is asked, in this order, where a provider cannot answer: `provider` or `provider/model`.
     pub fallbacks: Vec<String>,
     pub spending: SpendingSettings,
+    pub checks: CheckSettings,
+    pub turn: TurnSettings,
+}
+
+/// What is done about the changes of an agent's turn at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CheckSettings {
+    pub automatic: AutomaticChecks,
+    /// How often a failure is given back to the model before the user is asked.
+    pub repairs: u32,
+    /// The longest that one check may take.
+    pub seconds: u32,
+}
+
+impl Default for CheckSettings {
+    fn default() -> Self {
+        Self {
+            automatic: AutomaticChecks::Broad,
+            repairs: 2,
+            seconds: 600,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AutomaticChecks {
+    Off,
+    /// Only what is nearest to the changed files.
+    Focused,
+    /// That first, then everything that belongs together with it.
+    #[default]
+    Broad,
+}
+
+/// What one turn may take before the user is asked. Unlimited where nothing is said, but for the requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct TurnSettings {
+    /// Model requests; 100 where nothing is said.
+    pub requests: Option<u32>,
+    pub seconds: Option<u64>,
+    /// Read and written, as the provider counts them.
+    pub tokens: Option<u64>,
+    pub dollars: Option<f64>,
 }
 
 /// What a session and a day may cost. Unlimited where nothing is said.

@@ -145,6 +145,7 @@ fn announce(engine: &Engine, set: &ChangeSet) -> Result<(), RuntimeError> {
         Durability::Full,
     )?;
     let session = engine.session(&set.session_id)?;
+    engine.results_may_be_stale();
     if session.state() != SessionState::AwaitingDiffReview {
         return Ok(());
     }

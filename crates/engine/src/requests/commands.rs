@@ -12,7 +12,7 @@ use protocol::{
 use crate::{
     Engine,
     rules::NewRule,
-    tools::command::{self, Asked, By},
+    tools::command::{self, Asked, By, Purpose},
 };
 
 /// Returns when the command has a card; what it does arrives as events.
@@ -30,6 +30,7 @@ pub async fn run(engine: &Engine, params: CommandRunParams) -> Result<CommandAcc
         lifetime: params.lifetime,
         terminal: params.terminal,
         by: By::User,
+        purpose: Purpose::Work,
     };
     let command_id = command::run_for_user(engine.shared_rooms(), session, asked).await?;
     Ok(CommandAccepted { command_id })

@@ -113,6 +113,11 @@ arguments! {
         #[serde(default)]
         wait_seconds: Option<u32>,
     }
+    RunChecks {
+        /// true for everything, not only what is nearest to your changes.
+        #[serde(default)]
+        all: bool,
+    }
 }
 
 /// A call whose arguments have been checked; one variant a tool.
@@ -133,6 +138,7 @@ pub enum ToolArguments {
     RenameFile(RenameFile),
     RunCommand(RunCommand),
     CheckCommand(CheckCommand),
+    RunChecks(RunChecks),
 }
 
 impl ToolArguments {
@@ -153,6 +159,7 @@ impl ToolArguments {
             ToolId::RenameFile => Self::RenameFile(typed(tool, arguments)?),
             ToolId::RunCommand => Self::RunCommand(typed(tool, arguments)?),
             ToolId::CheckCommand => Self::CheckCommand(typed(tool, arguments)?),
+            ToolId::RunChecks => Self::RunChecks(typed(tool, arguments)?),
         })
     }
 }
@@ -241,6 +248,12 @@ fn entry(tool: ToolId) -> Entry {
             "Checked",
             "Checking",
         ),
+        ToolId::RunChecks => (
+            "Run the project's own tests and type checks on your draft; failures come with their places. They also run by \
+             themselves when you are done.",
+            "Ran checks",
+            "Running checks",
+        ),
     };
     Entry {
         description,
@@ -285,6 +298,7 @@ pub fn target(tool: ToolId, arguments: &Value) -> String {
         ToolId::RenameFile => format!("{} → {}", text("from"), text("to")),
         ToolId::RunCommand => text("command"),
         ToolId::CheckCommand => text("id"),
+        ToolId::RunChecks => String::new(),
         ToolId::ReadFile
         | ToolId::GitDiff
         | ToolId::CreateFile
@@ -317,7 +331,7 @@ fn patch_target(patch: &str) -> String {
 pub fn offered(tool: ToolId, mode: Mode) -> bool {
     match (tool.class(), mode) {
         // Nothing that runs on is started in the other modes.
-        (ToolClass::Execute, Mode::Ask | Mode::Edit) => tool != ToolId::CheckCommand,
+        (ToolClass::Execute, Mode::Ask | Mode::Edit) => tool == ToolId::RunCommand,
         (ToolClass::Read | ToolClass::Execute, _) => true,
         (ToolClass::Write, Mode::Ask) => false,
         (ToolClass::Write, Mode::Edit | Mode::Agent) => true,
@@ -357,6 +371,7 @@ fn schema(tool: ToolId) -> ToolSchema {
         ToolId::RenameFile => of::<RenameFile>(),
         ToolId::RunCommand => of::<RunCommand>(),
         ToolId::CheckCommand => of::<CheckCommand>(),
+        ToolId::RunChecks => of::<RunChecks>(),
     };
     let mut parameters = parameters.to_value();
     slim(&mut parameters);

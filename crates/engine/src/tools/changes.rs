@@ -74,7 +74,8 @@ impl Editor {
             | ToolArguments::GitStatus(_)
             | ToolArguments::GitDiff(_)
             | ToolArguments::RunCommand(_)
-            | ToolArguments::CheckCommand(_) => {
+            | ToolArguments::CheckCommand(_)
+            | ToolArguments::RunChecks(_) => {
                 return Err(RuntimeError::internal(
                     "a call that is no edit reached the editor",
                 ));

@@ -7,4 +7,5 @@ mod outcome;
 mod reads;
 pub mod router;
 
+pub use outcome::Outcome;
 pub use reads::listing_text;

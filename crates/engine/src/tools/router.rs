@@ -4,7 +4,7 @@
 use futures_util::{StreamExt, stream};
 use protocol::{
     ErrorCode, ItemKind, ItemStatus, Millis, RuntimeError, ToolCallId, ToolClass, ToolError, ToolId,
-    ToolResult, timeline::ToolCallItem,
+    ToolResult, checks::CheckReach, timeline::ToolCallItem,
 };
 use provider::ToolUse;
 use serde_json::Value;
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     session::SessionInput,
     turn::{Turn, history},
+    verification,
 };
 
 /// Reads of one round that run at the same time.
@@ -227,6 +228,15 @@ async fn run_checked(turn: &Turn, call: Call) -> Result<ToolResult, RuntimeError
     if let ToolArguments::RunCommand(arguments) = call.arguments {
         // Commands have a card of their own.
         let outcome = command::run(turn, &call.id, arguments).await?;
+        return Ok(result_of(turn, id, name, started_at, &outcome));
+    }
+    if let ToolArguments::RunChecks(arguments) = call.arguments {
+        // So have the checks and the commands they run.
+        let reach = match arguments.all {
+            true => CheckReach::Broad,
+            false => CheckReach::Focused,
+        };
+        let outcome = verification::for_model(turn, reach).await;
         return Ok(result_of(turn, id, name, started_at, &outcome));
     }
     let mut item = turn.start_item(ItemKind::ToolCall(card(Some(call.tool), &id, &name, raw)))?;

@@ -2,7 +2,9 @@
 //! comes to rest. The turn's last event is `turnCompleted`.
 
 use protocol::{
-    ChangeSet, CommandState, ErrorCode, EventBody, ItemKind, ItemStatus, RuntimeError, event::TurnOutcome,
+    ChangeSet, CommandState, ErrorCode, EventBody, ItemKind, ItemStatus, RuntimeError,
+    checks::{Verified, VerifiedState},
+    event::TurnOutcome,
     timeline::SummaryItem,
 };
 use store::{Durability, log::LogEvent};
@@ -32,6 +34,15 @@ impl Turn {
         };
         let duration_ms = self.rooms.sink.now().saturating_sub(self.started_at);
         let usage = self.usage();
+        let verified = lock(&self.verified).take().or_else(|| {
+            let worked_on = waiting
+                .as_ref()
+                .is_some_and(|set| set.updated_at >= self.started_at);
+            (worked_on && !matches!(result, TurnOutcome::Completed)).then(|| Verified {
+                state: VerifiedState::NotVerified,
+                text: "Not verified: the turn ended before its changes were checked.".to_owned(),
+            })
+        });
         let cost = *lock(&self.cost);
         let summary = SummaryItem {
             files_changed: waiting
@@ -41,6 +52,7 @@ impl Turn {
             usage,
             cost,
             duration_ms,
+            verified,
             notes: std::mem::take(&mut lock(&self.notes)),
         };
         self.add_item(

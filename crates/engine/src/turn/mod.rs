@@ -10,6 +10,7 @@ mod start;
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError, atomic::AtomicU32},
     time::Duration,
 };
@@ -27,6 +28,7 @@ use self::{
     history::{History, Marks, ReadMark},
 };
 use crate::{
+    instructions,
     rooms::Rooms,
     session::{Session, SessionInput},
     spending,
@@ -244,6 +246,7 @@ impl Turn {
                 }
             }
             let mut marks = Marks::default();
+            let touched: Vec<PathBuf> = calls.iter().flat_map(instructions::paths_of).collect();
             for result in router::run_all(self, calls).await {
                 marks.reads.extend(read_mark(&result));
                 blocks.push(Block::ToolResult {
@@ -256,6 +259,12 @@ impl Turn {
                 blocks.push(Block::Text {
                     text: cut_message(&answer.cut_calls),
                 });
+            }
+            if let Some((block, entered)) =
+                instructions::entered(self, &touched, &history.instructions_in_view())
+            {
+                blocks.push(block);
+                marks.instructions = entered;
             }
             self.push(&mut history, Message::from_user(blocks), marks)?;
             if self.cancel.is_cancelled() {

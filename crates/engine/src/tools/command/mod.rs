@@ -34,6 +34,7 @@ use crate::{
     login::Resolved,
     session::SessionInput,
     turn::{Turn, beside::Standing},
+    verification,
 };
 
 const DEFAULT_LIMIT: Duration = Duration::from_secs(120);
@@ -55,6 +56,16 @@ pub struct Asked {
     pub lifetime: CommandLifetime,
     pub terminal: CommandTerminal,
     pub by: By,
+    pub purpose: Purpose,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Work,
+    /// To find out whether the files are right. Its end is kept as a result.
+    Check {
+        reason: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +90,7 @@ impl From<RunCommand> for Asked {
                 false => CommandTerminal::None,
             },
             by: By::Model,
+            purpose: Purpose::Work,
         }
     }
 }
@@ -99,6 +111,11 @@ pub async fn run(turn: &Turn, call: &ToolCallId, arguments: RunCommand) -> Resul
         CommandLifetime::Awaited => run_to_end(turn, call, asked, Box::new(|_, _| {})).await,
         CommandLifetime::Background => Ok(beside::start(turn, call, asked).await),
     }
+}
+
+/// Runs a check that the engine chose.
+pub async fn run_check(turn: &Turn, call: &ToolCallId, asked: Asked) -> Result<ToolOutcome, RuntimeError> {
+    run_to_end(turn, call, asked, Box::new(|_, _| {})).await
 }
 
 async fn run_to_end(
@@ -177,13 +194,16 @@ async fn attempt(
         .create_artifact(&turn.session.id, ArtifactKind::CommandLog)?;
     let redacted = turn.rooms.sink.redactor().byte_stream();
     let log = SharedLog(Arc::new(Mutex::new(Some(OpenLog { writer, redacted }))));
-    let limit = match (asked.lifetime, asked.by) {
-        (CommandLifetime::Background, _) | (_, By::User) => None,
-        (CommandLifetime::Awaited, By::Model) => Some(
+    let limit = match (asked.lifetime, asked.by, &asked.purpose) {
+        (CommandLifetime::Background, ..) | (_, By::User, Purpose::Work) => None,
+        (CommandLifetime::Awaited, ..) => Some(
             asked
                 .timeout_seconds
                 .map_or(DEFAULT_LIMIT, |seconds| Duration::from_secs(seconds.into()))
-                .clamp(Duration::from_secs(1), LONGEST_LIMIT),
+                .clamp(
+                    Duration::from_secs(1),
+                    place.longest.unwrap_or(LONGEST_LIMIT).max(Duration::from_secs(1)),
+                ),
         ),
     };
     let mut options = RunOptions::new(&place.cwd, &place.root, environment, Box::new(log.clone()));
@@ -194,13 +214,19 @@ async fn attempt(
     };
     options.staged = place.view(turn, &approved).await?;
 
-    let is_check = class == CommandClass::ProjectCheck && turn.standing == Standing::Turn;
-    if is_check {
+    let is_check = asked.lifetime == CommandLifetime::Awaited
+        && (class == CommandClass::ProjectCheck || asked.purpose != Purpose::Work);
+    let watched = match is_check {
+        true => Some(verification::look(turn).await?),
+        false => None,
+    };
+    let shows_check = is_check && turn.standing == Standing::Turn;
+    if shows_check {
         turn.session.step(SessionInput::CheckStarted)?;
     }
     turn.commands_run.fetch_add(1, Ordering::Relaxed);
     let ended = follow(turn, runner::start(approved, options), card, progress).await;
-    if is_check {
+    if shows_check {
         turn.session.step(SessionInput::CheckDone)?;
     }
     let end = ended?;
@@ -214,6 +240,16 @@ async fn attempt(
     }
     notes.extend(place.harvest(turn, &asked.command, &end).await?);
     card.ended(&end, notes.clone(), Some(log.clone()));
+    if let Some(before) = watched {
+        let check = verification::Seen {
+            before,
+            purpose: &asked.purpose,
+            command: card.shown(),
+            end: &end,
+            log: &log,
+        };
+        verification::seen(turn, check).await?;
+    }
     if turn.cancel.is_cancelled() {
         return Err(RuntimeError::cancelled());
     }
