@@ -104,9 +104,14 @@ impl TokenBudgetManager {
         self.context_window - self.reserved_output
     }
 
-    /// §19.4 gives instructions a tenth.
-    pub fn instruction_limit(&self) -> u64 {
-        self.context_window / 10
+    /// §19.4 gives instructions a tenth. Those of the root get three quarters of it, so that a long one leaves room
+    /// for nearer ones, which come later.
+    pub fn root_instruction_limit(&self) -> u64 {
+        self.context_window / 10 - self.nested_instruction_limit()
+    }
+
+    pub fn nested_instruction_limit(&self) -> u64 {
+        self.context_window / 40
     }
 
     /// §19.4 gives recent conversation a share of 15 %; so much may stand for all that came before it. In tokens as

@@ -301,6 +301,15 @@ fn matcher(query: &ContentQuery) -> Result<RegexMatcher, SearchError> {
         })
 }
 
+/// Whether a path below the root is meant by one of `globs`, written as in a search. A glob that cannot be read means
+/// nothing.
+pub fn is_meant_by(globs: &[String], path: &Path) -> bool {
+    globs.iter().any(|glob| {
+        let set = glob_set(std::slice::from_ref(glob)).ok().flatten();
+        set.is_some_and(|set| set.is_match(path))
+    })
+}
+
 pub(crate) fn glob_set(globs: &[String]) -> Result<Option<GlobSet>, SearchError> {
     if globs.is_empty() {
         return Ok(None);

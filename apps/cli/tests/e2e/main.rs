@@ -26,6 +26,7 @@ mod exec;
 mod files;
 mod golden;
 mod host;
+mod instructions;
 mod listen;
 mod long_sessions;
 mod models;

@@ -1,7 +1,7 @@
 //! The beginning of a turn: the user's message is recorded, the context collected and the prompt composed.
 
 use protocol::{EventBody, ItemKind, ItemStatus, RuntimeError};
-use provider::Message;
+use provider::{Block, Message};
 use store::{Durability, log::LogEvent};
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     context::{self, Position},
-    knowledge,
+    instructions, knowledge,
     tools::catalogue,
 };
 
@@ -80,14 +80,29 @@ pub async fn begin(
         true => condense::standing(rooms, &turn.session.id)?.render(),
         false => String::new(),
     };
-    let text = format!("{}{standing}{}", collected.pack.render(), request.text);
+    if !collected.instructions.is_empty() {
+        let paths = collected.instructions.iter().map(|file| file.path.as_str());
+        turn.note(instructions::used(paths));
+    }
+    let named = instructions::paths_in(&request.text);
+    let (rules, marks) = match instructions::entered(turn, &named, &history.instructions_in_view()) {
+        Some((Block::Text { text }, instructions)) => {
+            let marks = Marks {
+                instructions,
+                ..Marks::default()
+            };
+            (text + "\n", marks)
+        }
+        _ => (String::new(), Marks::default()),
+    };
+    let text = format!("{}{standing}{rules}{}", collected.pack.render(), request.text);
     history.push(
         &rooms.store,
         &turn.session.id,
         &turn.id,
         rooms.sink.now(),
         Message::user(text),
-        Marks::default(),
+        marks,
     )?;
     turn.session.show(history.reads_in_view());
     Ok((bundle, history))
