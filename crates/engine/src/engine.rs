@@ -4,7 +4,10 @@ use std::{
     collections::{BTreeMap, HashMap},
     ffi::OsString,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -88,6 +91,8 @@ struct Inner {
     notices: Notices,
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
     turns: Mutex<JoinSet<()>>,
+    /// Whether a look at which results still hold is under way.
+    looking: AtomicBool,
 }
 
 impl Engine {
@@ -153,6 +158,7 @@ impl Engine {
                 notices,
                 sessions: Mutex::default(),
                 turns: Mutex::default(),
+                looking: AtomicBool::new(false),
             }),
         })
     }
@@ -209,6 +215,7 @@ impl Engine {
     pub(crate) fn files_changed(&self) {
         self.inner.rooms.paths.forget();
         self.inner.rooms.knowledge.forget();
+        self.results_may_be_stale();
     }
 
     /// The live session, loaded when this is its first use.
@@ -232,10 +239,15 @@ impl Engine {
 
     /// Files on disk, or a draft, are others now: results of checks that no longer hold are told.
     pub(crate) fn results_may_be_stale(&self) {
+        // One look that has not begun yet sees what happened before it begins.
+        if self.inner.looking.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let (engine, rooms) = (self.clone(), self.shared_rooms());
         let mut turns = lock(&self.inner.turns);
         while turns.try_join_next().is_some() {}
         turns.spawn_blocking(move || {
+            engine.inner.looking.store(false, Ordering::Release);
             for session in engine.live_sessions() {
                 verification::refresh(&rooms, &session.id);
             }

@@ -71,7 +71,7 @@ pub async fn converse(
     let mut answers = JoinSet::new();
     let mut forwarding = JoinSet::new();
     let client = engine.notices().client();
-    forwarding.spawn(forward_notices(engine.notices().listen(), frames.clone()));
+    forwarding.spawn(forward_notices(engine.clone(), engine.notices().listen(), frames.clone()));
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
     let closing = match &conversation {
@@ -171,8 +171,11 @@ fn done() -> Value {
     Value::Object(Default::default())
 }
 
-async fn forward_notices(mut notices: Listener, frames: mpsc::Sender<EngineFrame>) {
+async fn forward_notices(engine: Engine, mut notices: Listener, frames: mpsc::Sender<EngineFrame>) {
     while let Some(notice) = notices.next().await {
+        if matches!(notice, protocol::request::Notice::FilesChanged { .. }) {
+            engine.results_may_be_stale();
+        }
         if frames.send(EngineFrame::Notice { notice }).await.is_err() {
             return;
         }

@@ -44,4 +44,5 @@ mod support;
 mod told;
 mod undo;
 mod user;
+mod verify;
 mod wire;

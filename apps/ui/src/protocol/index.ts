@@ -192,6 +192,25 @@ export type ChatTurnResult = { threadId: string, text: string,
  */
 proposals: Array<JsonValue>, };
 
+/**
+ * One test, or one place in the code, that a check complains about.
+ */
+export type CheckFailure = { name: string, 
+/**
+ * Relative to the workspace where it is known to lie there, else as the runner wrote it.
+ */
+file?: string, line?: number, message?: string, };
+
+/**
+ * What a passing check shows.
+ */
+export type CheckKind = "tests" | "types" | "lint";
+
+/**
+ * How much of the project is checked.
+ */
+export type CheckReach = "focused" | "broad";
+
 export type CommandAccepted = { commandId: CommandId, };
 
 export type CommandId = string;
@@ -995,6 +1014,10 @@ export type SummaryItem = { filesChanged: Array<string>, commandsRun: number, us
  */
 cost?: number | null, durationMs: number, 
 /**
+ * What the checks say of the changes; absent where nothing was changed.
+ */
+verified?: Verified, 
+/**
  * Things the reader should know: a repaired record, a limit reached.
  */
 notes?: Array<string>, };
@@ -1007,7 +1030,7 @@ correlationId: TurnId, createdAt: number, updatedAt?: number | null, status: Ite
 /**
  * False for what belongs under Details.
  */
-visible: boolean, } & ({ "type": "user_message", text: string, mode: Mode, } | { "type": "assistant_message", text: string, provider: string, model: string, } | { "type": "thinking", text: string, } | { "type": "plan", steps: Array<PlanStep>, } | { "type": "tool_call" } & ToolCallItem | { "type": "command" } & CommandItem | { "type": "change_set", changeSetId: ChangeSetId, title: string, } | { "type": "diff", changeSetId: ChangeSetId, path: string, hunks: Array<DiffHunk>, } | { "type": "verification", command: string, treeHash: string, exitCode: number | null, summary: string, } | { "type": "error", error: RuntimeError, } | { "type": "approval" } & ApprovalItem | { "type": "summary" } & SummaryItem | { "type": "condensed" } & CondensedItem);
+visible: boolean, } & ({ "type": "user_message", text: string, mode: Mode, } | { "type": "assistant_message", text: string, provider: string, model: string, } | { "type": "thinking", text: string, } | { "type": "plan", steps: Array<PlanStep>, } | { "type": "tool_call" } & ToolCallItem | { "type": "command" } & CommandItem | { "type": "change_set", changeSetId: ChangeSetId, title: string, } | { "type": "diff", changeSetId: ChangeSetId, path: string, hunks: Array<DiffHunk>, } | { "type": "verification" } & VerificationItem | { "type": "error", error: RuntimeError, } | { "type": "approval" } & ApprovalItem | { "type": "summary" } & SummaryItem | { "type": "condensed" } & CondensedItem);
 
 /**
  * A tool call's id as the model gave it; unique only within one session.
@@ -1095,6 +1118,64 @@ cacheWrite: number,
  */
 reasoning: number, };
 
+/**
+ * One run of a check. It says something only about the files it ran on.
+ */
+export type VerificationItem = { command: string, 
+/**
+ * The folder it ran in, relative to the workspace.
+ */
+cwd?: string, kind?: CheckKind, 
+/**
+ * Names the exact files, those on disk with the draft over them.
+ */
+treeHash: string, exitCode: number | null, 
+/**
+ * One line: "12 passed", "1 of 12 failed".
+ */
+summary: string, 
+/**
+ * Why it was run, in words.
+ */
+reason?: string, 
+/**
+ * Counts are absent where the runner does not tell them.
+ */
+passed?: number, failed?: number, skipped?: number, failures?: Array<CheckFailure>, 
+/**
+ * The card of the command itself.
+ */
+commandId?: CommandId, finishedAt?: number, durationMs?: number, 
+/**
+ * Why it says nothing about the files as they are now; absent while it does.
+ */
+stale?: string, };
+
+/**
+ * What may be said of the files at a turn's end. Written by the engine from results, whatever a model claims.
+ */
+export type Verified = { state: VerifiedState, 
+/**
+ * One sentence, with what to do where something is left to do.
+ */
+text: string, };
+
+export type VerifiedState = "passed" | "failed" | "not_verified";
+
+/**
+ * Runs the project's checks on the files as they are with the session's draft.
+ */
+export type VerifyRunParams = { 
+/**
+ * Absent: the newest session whose changes wait for review, else a new one.
+ */
+sessionId?: SessionId | null, reach?: CheckReach, };
+
+/**
+ * Returned when the last check has ended; each is an item of the timeline meanwhile.
+ */
+export type VerifyRunResult = { sessionId: SessionId, verified: Verified, results: Array<VerificationItem>, };
+
 /** Every request with its parameters and its result. */
 export interface Methods {
   "engine/hello": { params: HelloParams; result: HelloResult };
@@ -1119,6 +1200,7 @@ export interface Methods {
   "command/run": { params: CommandRunParams; result: CommandAccepted };
   "command/list": { params: CommandListParams; result: CommandListResult };
   "command/input": { params: CommandInputParams; result: Done };
+  "verify/run": { params: VerifyRunParams; result: VerifyRunResult };
   "approvals/list": { params: ApprovalsListParams; result: ApprovalsListResult };
   "approvals/add": { params: ApprovalsAddParams; result: CommandRule };
   "approvals/revoke": { params: ApprovalsRevokeParams; result: Done };

@@ -56,9 +56,11 @@ pub fn send(engine: &Engine, params: TurnSendParams) -> Result<TurnAccepted, Run
     // From here on nothing may fail before the turn is under way: it holds the session.
     session.begin_turn(running)?;
     let turn_id = turn.id.clone();
+    let its_engine = engine.clone();
     engine.spawn_turn(async move {
         turn.run(request).await;
         session.end_turn();
+        its_engine.results_may_be_stale();
         // Nobody may be waiting.
         let _ = done.send(true);
     });

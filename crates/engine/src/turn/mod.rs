@@ -4,6 +4,7 @@
 pub mod beside;
 pub mod condense;
 mod finish;
+mod guard;
 pub mod history;
 mod model;
 mod start;
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::{
     beside::Standing,
+    guard::Guard,
     history::{History, Marks, ReadMark},
 };
 use crate::{
@@ -36,8 +38,6 @@ use crate::{
     verification::{self, Next, Repairs},
 };
 
-/// Model requests in one turn before the user is asked whether to go on.
-const MAX_REQUESTS: u32 = 100;
 /// How often a request that is too long for its provider is made shorter and sent again.
 const MAX_TOO_LONG: u32 = 2;
 /// How long a cancelled turn waits for what it started. The whole of a cancel has 2 s (§56.2).
@@ -190,8 +190,10 @@ impl Turn {
 
     async fn guarded(&self, request: &TurnRequest) -> Result<(), RuntimeError> {
         let mut work = std::pin::pin!(self.work(request));
+        let settings = self.rooms.home.settings()?.turn;
+        let time_limit = Guard::time_limit(&settings, request.timeout);
         let limit = async {
-            match request.timeout {
+            match time_limit {
                 Some(limit) => tokio::time::sleep(limit).await,
                 None => std::future::pending().await,
             }
@@ -199,7 +201,7 @@ impl Turn {
         let ended_by = tokio::select! {
             done = &mut work => return done,
             () = self.cancel.cancelled() => RuntimeError::cancelled(),
-            () = limit => time_limit_error(request.timeout.unwrap_or_default()),
+            () = limit => time_limit_error(time_limit.unwrap_or_default()),
         };
         // Streams, tools and commands end by themselves when cancelled; one that does not is left behind (S04).
         self.cancel.cancel();
@@ -214,7 +216,9 @@ impl Turn {
         self.session.transition(SessionInput::ContextReady, None)?;
         let mut cuts = 0;
         let mut repairs = Repairs::default();
-        for _ in 0..MAX_REQUESTS {
+        let mut guard = Guard::new(self.rooms.home.settings()?.turn);
+        loop {
+            guard.before_request(&self.usage(), *lock(&self.cost))?;
             let answer = self.request_in_room(&bundle, &mut history).await?;
             let calls: Vec<Call> = answer.message.tool_uses().map(Call::from).collect();
             let answer_is_empty = answer.message.blocks.is_empty();
@@ -247,7 +251,9 @@ impl Turn {
             }
             let mut marks = Marks::default();
             let touched: Vec<PathBuf> = calls.iter().flat_map(instructions::paths_of).collect();
-            for result in router::run_all(self, calls).await {
+            let mut results = router::run_all(self, calls.clone()).await;
+            let gets_on = guard.after_round(&calls, &mut results);
+            for result in results {
                 marks.reads.extend(read_mark(&result));
                 blocks.push(Block::ToolResult {
                     tool_use_id: result.tool_call_id.0,
@@ -270,12 +276,9 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 return Err(RuntimeError::cancelled());
             }
+            // Only now: the conversation stays whole.
+            gets_on?;
         }
-        Err(RuntimeError::new(
-            ErrorCode::SessionLimit,
-            format!("The assistant made {MAX_REQUESTS} model requests in this turn without finishing."),
-        )
-        .action("Look at what it did, then send “continue” or tell it what to do differently."))
     }
 
     fn push(&self, history: &mut History, message: Message, marks: Marks) -> Result<(), RuntimeError> {
