@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { ChatPanel } from "./ChatPanel";
 import { listenForKeys } from "./keys";
 import { CodeColumn } from "../features/code";
+import { ContextView } from "../features/context";
 import { FilesColumn } from "../features/file-tree";
 import { FirstRun } from "../features/first-run";
 import { Toasts } from "../features/notifications";
@@ -31,6 +32,7 @@ export function App() {
       )}
       <Palette />
       <SettingsDialog />
+      <ContextView />
       <CommandLog />
       <Toasts />
       <div id="announce-polite" className="vc-hidden" aria-live="polite" />

@@ -2,6 +2,7 @@
 import { declareChangesCommands } from "../features/changes";
 import { declareCodeCommands } from "../features/code";
 import { declareComposerCommands } from "../features/composer";
+import { declareContextCommands } from "../features/context";
 import { declareFileTreeCommands } from "../features/file-tree";
 import { declarePaletteCommands } from "../features/palette";
 import { declareProviderCommands } from "../features/providers";
@@ -18,6 +19,7 @@ export function declareAll(): void {
   declareTimelineCommands();
   declareComposerCommands();
   declareChangesCommands();
+  declareContextCommands();
   declareProviderCommands();
   declareSettingsCommands();
   declarePaletteCommands();

@@ -1,5 +1,5 @@
 /** The composer: a text box with coloured references, modes, model, send and stop. Enter is safe while composing. */
-import { ArrowUp, AtSign, Paperclip, Square } from "lucide-react";
+import { ArrowUp, AtSign, Paperclip, Square, ScanSearch } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { run } from "../../shared/commands";
 import { useStore } from "../../shared/store";
@@ -166,6 +166,9 @@ export function Composer() {
           </IconButton>
           <IconButton label="Attach a file" onClick={() => chooser.current?.click()}>
             <Paperclip size={15} />
+          </IconButton>
+          <IconButton label="What the model would see" onClick={() => run("context.explain", draft.text)}>
+            <ScanSearch size={15} />
           </IconButton>
           <input
             ref={chooser}

@@ -1,0 +1,2 @@
+export { declareContextCommands } from "./commands";
+export { ContextView } from "./View";
