@@ -47,6 +47,13 @@ impl Played {
         }
     }
 
+    /// For a script that ends with failing tests on purpose, or counts the commands that it runs itself.
+    pub fn without_checks(self) -> Self {
+        let set = self.place.vibe(&["settings", "set", "checks.automatic", "off"]);
+        assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+        self
+    }
+
     /// Waits until the server has a request.
     pub fn wait_for_request(&self, limit: std::time::Duration) {
         let end = std::time::Instant::now() + limit;

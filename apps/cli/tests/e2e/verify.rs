@@ -462,3 +462,57 @@ fn verify_checks_a_proposal_and_a_clean_folder() {
         "{text}"
     );
 }
+
+/// A model that makes the same call for ever, and one whose every edit fails: both turns end in a sentence that says why,
+/// long before the limit of requests, and leave the choice to the user.
+#[test]
+fn a_turn_that_does_not_get_on_ends_in_plain_words() {
+    let always = |tool: Value| json!({ "steps": [{ "tools": [tool], "repeat": "always" }] }).to_string();
+    let same = Played::new("anthropic", &always(crate::agent::read("a.txt")));
+    same.place.write("a.txt", "one\n");
+    let run = work(&same).expect_code(1);
+    let error = &run.result["error"];
+    assert_eq!(error["code"], "session.limit", "{error}");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("learned nothing new: read_file"),
+        "{error}"
+    );
+    assert!(
+        error["userAction"].as_str().unwrap().contains("continue"),
+        "{error}"
+    );
+    assert!(same.server.requests().len() < 12);
+    assert!(last_results(&same).contains("Do something else"));
+    let fails = Played::new("anthropic", &always(edit("a.txt", "no such text", "x")));
+    fails.place.write("a.txt", "one\n");
+    let run = work(&fails).expect_code(1);
+    assert_eq!(run.result["error"]["code"], "session.limit", "{}", run.result);
+    assert_eq!(fails.place.read_text("a.txt"), "one\n");
+    assert!(fails.server.requests().len() < 12);
+}
+
+/// The limits of a turn are settings; each is named in the sentence that ends the turn.
+#[test]
+fn a_turn_ends_at_its_limit_of_requests() {
+    let played = Played::new(
+        "anthropic",
+        &json!({ "steps": [{ "tools": [command("date +%s%N | tr 0-9 a-j")], "repeat": "always" }] })
+            .to_string(),
+    );
+    let set = played.place.vibe(&["settings", "set", "turn.requests", "3"]);
+    assert!(set.status.success());
+    let run = work(&played).expect_code(1);
+    let error = &run.result["error"];
+    assert!(
+        error["message"].as_str().unwrap().contains("3 model requests"),
+        "{error}"
+    );
+    assert!(
+        error["userAction"].as_str().unwrap().contains("turn.requests"),
+        "{error}"
+    );
+    assert_eq!(played.server.requests().len(), 3);
+}
