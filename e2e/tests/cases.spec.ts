@@ -290,8 +290,10 @@ test("P08 typing while an approval arrives approves nothing and loses no key", a
   const words = [...queued.map((entry) => entry.replace(/^\d+\s*/, "")), await app.composer.inputValue()].join("\n");
   const compact = (text: string) => text.replace(/\s+/g, " ").trim();
   expect(compact(words)).toBe(compact(`${typed} y 1 \n y `));
-  await strip.getByRole("button", { name: /^Deny/ }).click();
+  await app.page.getByRole("button", { name: "Settings", exact: true }).focus();
+  await app.page.keyboard.press("Alt+e");
   await expect(app.conversation).toContainText("Denied");
+  await expect(app.composer).toBeFocused();
   expect(place.exists("build/out.txt")).toBe(true);
 });
 

@@ -119,6 +119,18 @@ export function declareTimelineCommands(): void {
       run: answerShown("deny"),
     },
     {
+      id: "approval.denyAndSay",
+      title: "Deny the command and say why",
+      group: "Chat",
+      keys: ["Alt+E"],
+      place: "approval",
+      unavailable: () => (waitingApprovals(timelineStore.getState().items).length > 0 ? null : "Nothing waits for your OK."),
+      run: async () => {
+        await answerShown("deny")();
+        run("composer.focus");
+      },
+    },
+    {
       id: "timeline.end",
       title: "Go to the end of the conversation",
       group: "Chat",

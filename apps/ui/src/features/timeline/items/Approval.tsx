@@ -2,9 +2,10 @@
  * Asks before a command runs. Keys are armed half a second after it appears, so that what was being typed cannot answer
  * it; the answer goes to exactly the request that is shown.
  */
+import { ChevronDown } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { TimelineItem } from "../../../protocol";
-import { ChevronDown } from "lucide-react";
+import { run } from "../../../shared/commands";
 import { Button, Menu, keyOf } from "../../../shared/ui";
 import { answerApproval } from "../commands";
 import { Card, Line } from "./Card";
@@ -85,6 +86,15 @@ function Strip({ item, of }: { item: ApprovalOf; of: number }) {
             onClick={() => void answerApproval(item.approvalId, "deny")}
           >
             Deny
+          </Button>
+          <Button
+            look="quiet"
+            disabled={!armed}
+            commandId="approval.denyAndSay"
+            hint="The message you write waits until this turn has ended"
+            onClick={() => void answerApproval(item.approvalId, "deny").then(() => run("composer.focus"))}
+          >
+            Deny and say why
           </Button>
         </div>
       </Card>
