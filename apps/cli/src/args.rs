@@ -78,6 +78,8 @@ pub enum Verb {
     Commands(Commands),
     /// What the model would be shown of the repository for a request, and why
     Context(Context),
+    /// What is remembered of the repository and of a session: show, clear
+    Memory(Memory),
     /// Read or change settings
     Settings(Settings),
     /// Models: list them, try them out, store or forget a key
@@ -306,6 +308,29 @@ pub struct Verify {
     pub focused: bool,
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Memory {
+    #[command(subcommand)]
+    pub verb: MemoryVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MemoryVerb {
+    /// What is remembered, with what it was read from
+    Show {
+        /// Also what the records of a session say
+        #[arg(long, value_name = "ID")]
+        session: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Forget what is remembered of the repository
+    Clear {
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Args)]

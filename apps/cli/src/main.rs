@@ -13,6 +13,7 @@ mod doctor;
 mod engine_mode;
 mod exec;
 mod exit;
+mod memory;
 mod output;
 mod providers;
 mod sessions;
@@ -70,6 +71,7 @@ async fn run(arguments: Arguments) -> Exit {
         Verb::Approvals(arguments) => approvals::run(common, arguments).await,
         Verb::Context(arguments) => context::run(common, arguments).await,
         Verb::Commands(arguments) => approvals::commands(common, arguments).await,
+        Verb::Memory(arguments) => memory::run(common, arguments).await,
         Verb::Settings(arguments) => settings::run(arguments),
         Verb::Providers(arguments) => providers::run(arguments).await,
         Verb::Doctor(arguments) => doctor::run(common, arguments),

@@ -13,6 +13,7 @@ use crate::{
         self, Known, Need,
         ranking::{Asked, Ranking, rank_files},
     },
+    memory,
     turn::Turn,
 };
 
@@ -50,6 +51,7 @@ pub async fn collect(turn: &Turn, position: Position, text: &str) -> Result<Coll
             })
             .await
             .map_err(RuntimeError::internal)?;
+            sources.extend(memory::source(&turn.rooms, &known)?);
             sources.extend(likely_files(turn, &known, text)?);
         }
         Position::LaterTurn => sources.extend(decisions(turn)?),

@@ -16,6 +16,7 @@ mod isolation;
 mod knowledge;
 pub mod listen;
 mod login;
+mod memory;
 mod models;
 mod notices;
 mod paths;

@@ -100,6 +100,11 @@ impl Snapshot {
         self.places.is_empty()
     }
 
+    /// Every file that is known, in no order.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.places.keys().map(PathBuf::as_path)
+    }
+
     pub(crate) fn entry(&self, place: Place) -> Option<&FileEntry> {
         self.slots
             .get(place.slot as usize)?

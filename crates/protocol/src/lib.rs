@@ -12,6 +12,7 @@ pub mod event;
 pub mod flags;
 pub mod host;
 pub mod ids;
+pub mod memory;
 pub mod request;
 pub mod service;
 pub mod state;

@@ -9,7 +9,7 @@ use crate::{
     RuntimeError, SessionId, SessionState, Spending, TimelineItem, TurnId, changes::Selection,
     timeline::ApprovalDecision,
 };
-pub use crate::{checks::*, commands::*, context::*, service::*};
+pub use crate::{checks::*, commands::*, context::*, memory::*, service::*};
 
 /// A request's name together with its parameter and result types.
 pub trait Method: Serialize + DeserializeOwned + Send + 'static {
@@ -105,6 +105,9 @@ methods! {
     GitShow(GitShowParams) = "git/show" -> GitShowResult;
     /// Before and proposed text of one file of a change set, for the diff editor.
     ChangesFile(ChangesFileParams) = "changes/file" -> ChangesFileResult;
+
+    MemoryShow(MemoryShowParams) = "memory/show" -> MemoryShowResult;
+    MemoryClear(MemoryClearParams) = "memory/clear" -> MemoryClearResult;
 
     SettingsGet(SettingsGetParams) = "settings/get" -> SettingsValue;
     SettingsSet(SettingsSetParams) = "settings/set" -> SettingsValue;

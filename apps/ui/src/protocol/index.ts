@@ -781,6 +781,39 @@ export type LineEnding = "lf" | "crlf" | "none";
 export type LineKind = "context" | "added" | "deleted";
 
 /**
+ * Forgets what is remembered of the repository. It is found anew when a session begins.
+ */
+export type MemoryClearParams = Record<symbol, never>;
+
+export type MemoryClearResult = { forgotten: number, };
+
+export type MemoryEntry = { name: string, text: string, 
+/**
+ * Why it is known: the files it was read from, or the records.
+ */
+because: string, foundAt: number, };
+
+export type MemoryShowParams = { 
+/**
+ * Also what its records say of a session.
+ */
+sessionId?: SessionId | null, };
+
+export type MemoryShowResult = { 
+/**
+ * Of the workspace: its structure, its modules, and the commands that build and test it.
+ */
+repository: Array<MemoryEntry>, 
+/**
+ * Follows from the session's own records and goes with them.
+ */
+session: Array<MemoryEntry>, 
+/**
+ * Whether anything is remembered beyond workspaces. Off unless it is switched on.
+ */
+longTerm: boolean, };
+
+/**
  * The three modes a user can choose (§11.2). The mode shown is the mode enforced.
  */
 export type Mode = "ask" | "edit" | "agent";
@@ -1217,6 +1250,8 @@ export interface Methods {
   "git/status": { params: GitStatusParams; result: GitStatusResult };
   "git/show": { params: GitShowParams; result: GitShowResult };
   "changes/file": { params: ChangesFileParams; result: ChangesFileResult };
+  "memory/show": { params: MemoryShowParams; result: MemoryShowResult };
+  "memory/clear": { params: MemoryClearParams; result: MemoryClearResult };
   "settings/get": { params: SettingsGetParams; result: SettingsValue };
   "settings/set": { params: SettingsSetParams; result: SettingsValue };
   "providers/list": { params: ProvidersListParams; result: ProvidersListResult };

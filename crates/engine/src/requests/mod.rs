@@ -19,7 +19,7 @@ use protocol::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Engine, providers};
+use crate::{Engine, memory, providers};
 
 /// The most of an artifact that one request returns.
 const MAX_ARTIFACT_READ: u64 = 1024 * 1024;
@@ -112,6 +112,10 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         }
         Request::GitStatus(_) => value(blocking(engine, git::status).await?),
         Request::GitShow(params) => value(blocking(engine, move |engine| git::show(engine, &params)).await?),
+        Request::MemoryShow(params) => {
+            value(blocking(engine, move |engine| memory::show(engine.shared_rooms(), &params)).await?)
+        }
+        Request::MemoryClear(_) => value(memory::clear(engine.rooms())?),
         Request::SettingsGet(params) => {
             value(blocking(engine, move |engine| settings::get(engine, &params)).await?)
         }
