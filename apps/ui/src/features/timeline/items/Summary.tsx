@@ -1,5 +1,5 @@
 /** Closes a turn: what changed, what ran, how long, what it cost. */
-import type { TimelineItem } from "../../../protocol";
+import type { TimelineItem, VerifiedState } from "../../../protocol";
 import { count, dollars, duration, tokens } from "../../../shared/format";
 import { openFile } from "../../code";
 import type { GlyphState } from "../../../shared/ui";
@@ -15,9 +15,17 @@ const ENDS: Record<TurnEnd, { words: string; state: GlyphState }> = {
   stopped: { words: "Stopped", state: "stopped" },
 };
 
+/** Written by the engine from results that held when the turn ended; the cards say whether they still do. */
+const VERIFIED: Record<VerifiedState, string> = {
+  passed: "Verified",
+  failed: "Checks fail",
+  not_verified: "Not verified",
+};
+
 export function Summary({ item, end }: { item: SummaryOf; end: TurnEnd }) {
   const { usage } = item;
   const notes = item.notes ?? [];
+  const { verified } = item;
   const cost = item.cost == null ? "" : ` · ≈ ${dollars(item.cost)}`;
   const facts = [
     item.filesChanged.length > 0 ? `${count(item.filesChanged.length, "file")} changed` : "",
@@ -33,8 +41,14 @@ export function Summary({ item, end }: { item: SummaryOf; end: TurnEnd }) {
       target=""
       facts={facts.filter(Boolean).join(" · ")}
     >
-      {(item.filesChanged.length > 0 || notes.length > 0) && (
+      {(verified || item.filesChanged.length > 0 || notes.length > 0) && (
         <dl className={styles.facts}>
+          {verified && (
+            <>
+              <dt>{VERIFIED[verified.state]}</dt>
+              <dd>{verified.text}</dd>
+            </>
+          )}
           {item.filesChanged.length > 0 && (
             <>
               <dt>Changed</dt>
