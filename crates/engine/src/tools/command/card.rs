@@ -138,7 +138,13 @@ impl<'a> Card<'a> {
 
     /// Returns what a reader of it sees anew.
     pub fn output(&mut self, bytes: &[u8]) -> Result<String, RuntimeError> {
-        self.screen.push(bytes);
+        // Of a flood nobody sees more than the newest piece; the card at the end and the log are made from all of it.
+        let floods = self.sent >= LIVE_LIMIT && bytes.len() > 2 * FLUSH_AT;
+        let seen = match floods {
+            true => bytes.get(bytes.len() - FLUSH_AT..).unwrap_or(bytes),
+            false => bytes,
+        };
+        self.screen.push(seen);
         let new = self.redacted.push(&self.screen.take_lines());
         self.waiting.push_str(&new);
         let much = self.sent < LIVE_LIMIT && self.waiting.len() >= FLUSH_AT;
