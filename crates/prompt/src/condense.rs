@@ -1,7 +1,7 @@
 //! The text that stands in place of an earlier part of a conversation. It is made of recorded facts, so that no model
 //! is needed and nothing in it is invented; what is true only now (running commands, open reviews) says so.
 
-use crate::budget::TokenBudgetManager;
+use crate::{budget::TokenBudgetManager, compose::kept_inside};
 
 const HEAD: &str = include_str!("../layers/condensed.md");
 
@@ -130,8 +130,8 @@ fn render(facts: &Facts, detail: &Detail) -> String {
         let RequestEnd::Ended(end) = &request.end else {
             continue;
         };
-        let mut line = format!("“{}” ({end})", shortened(&request.words, detail.words));
-        let answer = shortened(&request.answer, detail.answer);
+        let mut line = format!("“{}” ({end})", inside(&request.words, detail.words));
+        let answer = inside(&request.answer, detail.answer);
         if !answer.is_empty() {
             line.push_str(&format!("\n  You said: {}", answer.replace('\n', "\n  ")));
         }
@@ -154,7 +154,7 @@ fn render(facts: &Facts, detail: &Detail) -> String {
     for request in open {
         text.push_str(&format!(
             "\n## What you are working on now, in the user's words\n{}\n",
-            request.words.trim_end()
+            kept_inside(request.words.trim_end(), "condensed")
         ));
     }
     text.push_str("</condensed>\n");
@@ -174,6 +174,10 @@ fn section(title: &str, lines: &[String]) -> String {
         text.push_str(&format!("- {line}\n"));
     }
     text
+}
+
+fn inside(text: &str, characters: usize) -> String {
+    kept_inside(&shortened(text, characters), "condensed")
 }
 
 fn shortened(text: &str, characters: usize) -> String {
@@ -248,6 +252,20 @@ mod tests {
     #[test]
     fn golden_summary_of_a_conversation() {
         insta::assert_snapshot!(summary(&facts(), 10_000));
+    }
+
+    /// What a later turn is told about reviews, whatever an earlier summary says.
+    #[test]
+    fn golden_diff_review() {
+        let standing = Standing {
+            reviews: vec![
+                "The change to src/flags.rs, src/main.rs: waits for review".into(),
+                "The change to docs/flags.md: conflicts with the user's own edits, not on disk".into(),
+            ],
+            ..Standing::default()
+        };
+        insta::assert_snapshot!(standing.render());
+        assert_eq!(Standing::default().render(), "");
     }
 
     #[test]
