@@ -7,6 +7,7 @@ import { testRuntime } from "../../../test/runtime";
 import { timelineStore } from "../store";
 import { Approval } from "./Approval";
 import { CommandCard } from "./CommandCard";
+import { Condensed } from "./Condensed";
 import { ErrorStrip } from "./ErrorStrip";
 import { ToolLine } from "./ToolLine";
 
@@ -113,4 +114,31 @@ test("a command is run again where it ran", async () => {
   render(<CommandCard item={command("c", { state: "succeeded", exitCode: 0, command: "cargo test", cwd: "crates/a" })} />);
   await userEvent.click(screen.getByRole("button", { name: "Run again" }));
   expect(asked).toEqual([{ method: "command/run", params: { sessionId: "ses_1", command: "cargo test", cwd: "crates/a" } }]);
+});
+
+test("a mark of a condensed conversation names what is left out, shows it, and sends it again", async () => {
+  const { asked } = testRuntime({ "session/restore": () => ({}) });
+  const original = { id: "art_1", kind: "prompt_trace" as const, sizeBytes: 12 };
+  const item = {
+    ...tool("c"),
+    type: "condensed" as const,
+    title: "To make room the model is no longer sent one tool result: about 18k instead of 41k tokens",
+    reason: "The conversation came near to what the model can hold.",
+    leftOut: [{ what: "read_file src/app.rs", tokens: 3_000 }],
+    more: 2,
+    tokensBefore: 41_000,
+    tokensAfter: 18_000,
+    original,
+    undone: false,
+  };
+  const { rerender } = render(<Condensed item={item} />);
+  await userEvent.click(screen.getByRole("button", { name: "Show details" }));
+  expect(screen.getByText(/read_file src\/app.rs/)).toBeTruthy();
+  expect(screen.getByText("and 2 more")).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "View original" }));
+  expect(timelineStore.getState().log?.artifact).toEqual(original);
+  await userEvent.click(screen.getByRole("button", { name: "Send it again" }));
+  expect(asked).toEqual([{ method: "session/restore", params: { sessionId: item.sessionId, itemId: item.id } }]);
+  rerender(<Condensed item={{ ...item, undone: true }} />);
+  expect(screen.queryByRole("button", { name: "Send it again" })).toBeNull();
 });
