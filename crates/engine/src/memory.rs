@@ -223,7 +223,6 @@ fn structure(known: &Known) -> Option<(String, String)> {
     let found: Vec<String> = sized
         .into_iter()
         .map(|(folder, count, endings)| {
-            let folder = if folder.is_empty() { ".".to_owned() } else { folder };
             let files = if count == 1 { "file" } else { "files" };
             match endings.is_empty() {
                 true => format!("{folder}: {count} {files}"),

@@ -24,6 +24,7 @@ const LARGEST: u64 = 256 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     pub manifest: String,
+    /// “.” for the root.
     folder: String,
     name: Option<String>,
     description: Option<String>,
@@ -32,12 +33,11 @@ pub struct Module {
 
 impl Module {
     pub fn is_at_root(&self) -> bool {
-        self.folder.is_empty()
+        self.folder == "."
     }
 
     pub fn line(&self) -> String {
-        let folder = if self.folder.is_empty() { "." } else { &self.folder };
-        let mut line = folder.to_owned();
+        let mut line = self.folder.clone();
         if let Some(name) = &self.name {
             line.push_str(&format!(": {name}"));
         }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use prompt::condense::{Facts, RequestEnd, RequestFacts, Standing};
 use protocol::{
     ChangeSet, ChangeSetStatus, EventBody, ItemKind, ItemStatus, RuntimeError, SessionId, TimelineItem,
-    ToolClass, ToolId, TurnId,
+    ToolId, TurnId,
     event::TurnOutcome,
     timeline::{ApprovalDecision, CommandItem, PlanStep},
 };
@@ -119,6 +119,11 @@ fn of_items(
                 commands.retain(|(known, _)| *known != line);
                 commands.push((line, command_end(command)));
             }
+            ItemKind::Verification(check) => {
+                let line = format!("Check `{}`", one_line(&check.command));
+                commands.retain(|(known, _)| *known != line);
+                commands.push((line, one_line(&check.summary)));
+            }
             ItemKind::Approval(approval) => {
                 let decision = match approval.decision {
                     Some(ApprovalDecision::Allow) => "allowed",
@@ -149,8 +154,15 @@ fn done_to_file(tool: ToolId) -> Option<&'static str> {
         ToolId::CreateFile => Some("created"),
         ToolId::DeleteFile => Some("deleted"),
         ToolId::RenameFile => Some("renamed"),
-        tool if tool.class() == ToolClass::Write => Some("edited"),
-        _ => None,
+        ToolId::EditFile | ToolId::MultiEdit | ToolId::ReplaceFile | ToolId::ApplyPatch => Some("edited"),
+        ToolId::ListDirectory
+        | ToolId::SearchFiles
+        | ToolId::SearchContent
+        | ToolId::GitStatus
+        | ToolId::GitDiff
+        | ToolId::RunCommand
+        | ToolId::CheckCommand
+        | ToolId::RunChecks => None,
     }
 }
 
