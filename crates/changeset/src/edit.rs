@@ -160,6 +160,14 @@ fn replace_once(body: &[u8], layout: Layout, replacement: &Replacement) -> Resul
     let needle = text::encode(&old, layout.encoding).ok_or_else(not_found)?;
     let unified = Unified::of(body, layout.width);
     let matches = unified.find_all(&needle, layout.width);
+    if matches.is_empty()
+        && let Some(bare) = without_line_numbers(&old, &new)
+    {
+        match replace_once(body, layout, &bare) {
+            Err(Mismatch::NotFound { .. } | Mismatch::NoChange | Mismatch::EmptyOld) => {}
+            decided => return decided,
+        }
+    }
     let [at] = matches[..] else {
         return Err(match matches.len() {
             0 => not_found(),
@@ -182,6 +190,50 @@ fn replace_once(body: &[u8], layout: Layout, replacement: &Replacement) -> Resul
     out.append(&mut reconcile(&body[start..end], &new, layout, ending)?);
     out.extend_from_slice(&body[end..]);
     Ok(out)
+}
+
+/// The same replacement without the numbers that a reader puts before each line (`12│text`), where all lines of `old`
+/// carry them, one after the other. `new` carries them on all lines or on none.
+fn without_line_numbers(old: &str, new: &str) -> Option<Replacement> {
+    let mut next = None;
+    let mut bare = Vec::new();
+    let lines: Vec<&str> = old.split('\n').collect();
+    for (index, line) in lines.iter().enumerate() {
+        // What follows a final newline.
+        if line.is_empty() && index > 0 && index + 1 == lines.len() {
+            bare.push("");
+            continue;
+        }
+        let (number, text) = numbered(line)?;
+        if next.is_some_and(|next| next != number) {
+            return None;
+        }
+        next = Some(number + 1);
+        bare.push(text);
+    }
+    let new_lines: Vec<&str> = new.split('\n').collect();
+    let stripped: Vec<Option<&str>> = new_lines
+        .iter()
+        .map(|line| numbered(line).map(|(_, text)| text))
+        .collect();
+    let carries = |index: usize| stripped[index].is_some() || new_lines[index].is_empty();
+    let new = match stripped.iter().any(Option::is_some) {
+        false => new.to_owned(),
+        true if (0..new_lines.len()).all(carries) => {
+            let texts: Vec<&str> = stripped.iter().map(|text| text.unwrap_or_default()).collect();
+            texts.join("\n")
+        }
+        true => return None,
+    };
+    Some(Replacement {
+        old: bare.join("\n"),
+        new,
+    })
+}
+
+fn numbered(line: &str) -> Option<(u64, &str)> {
+    let (number, text) = line.trim_start_matches(' ').split_once('│')?;
+    Some((number.parse().ok()?, text))
 }
 
 /// A body with every CRLF as LF, and the way back to the original offsets.

@@ -181,6 +181,46 @@ fn new_text_is_stored_and_never_interpreted() {
     }
 }
 
+/// Line numbers as a reader shows them locate, and are never written. They must stand on every line, one after the other.
+#[test]
+fn line_numbers_of_a_reader_locate_and_are_not_written() {
+    let file = "a\n\tb\n\nc\n";
+    let cases: [(&str, &str, Option<&str>); 7] = [
+        ("2│\tb\n3│\n4│c\n", "2│\tB\n3│\n4│C\n", Some("a\n\tB\n\nC\n")),
+        (" 2│\tb", "\tB", Some("a\n\tB\n\nc\n")),
+        ("4│c", "4│d\n5│e", Some("a\n\tb\n\nd\ne\n")),
+        // Not one after the other, not on every line, on some new lines only, and nowhere.
+        ("2│\tb\n4│c", "x", None),
+        ("2│\tb\n\n4│c", "x", None),
+        ("4│c", "4│d\ne", None),
+        ("2│    b", "x", None),
+    ];
+    for (old, new, expected) in cases {
+        let place = Place::new();
+        place.put("a.txt", file.as_bytes());
+        match (place.edit("a.txt", old, new), expected) {
+            (Ok(_), Some(expected)) => {
+                place.accept_all().unwrap();
+                assert_eq!(
+                    String::from_utf8(place.get("a.txt")).unwrap(),
+                    expected,
+                    "{old:?}"
+                );
+            }
+            (Err(error), None) => {
+                assert_eq!(RuntimeError::from(error).code, ErrorCode::EditNotFound, "{old:?}")
+            }
+            (done, expected) => panic!("{old:?}: {done:?}, expected {expected:?}"),
+        }
+    }
+    // A file that has such marks itself is taken at its word.
+    let place = Place::new();
+    place.put("log.txt", "1│x\n".as_bytes());
+    place.edit("log.txt", "1│x", "1│y").unwrap();
+    place.accept_all().unwrap();
+    assert_eq!(place.get("log.txt"), "1│y\n".as_bytes());
+}
+
 #[test]
 fn a_text_that_is_not_there_names_the_nearest_place_and_the_difference() {
     let place = Place::new();
