@@ -419,7 +419,7 @@ fn a_result_is_stale_when_files_change_and_holds_again_when_they_are_back() {
     assert_ne!(again, first);
 }
 
-/// In an open window the card itself turns.
+/// In an open window the card itself turns when the user's editor writes, and back when that is taken back.
 #[test]
 fn a_card_turns_stale_and_back_while_a_window_is_open() {
     let played = played(&[does(&[PYTHON.mend()]), says("Mended.")]);
@@ -427,18 +427,31 @@ fn a_card_turns_stale_and_back_while_a_window_is_open() {
     let mut wire = Wire::open(&played);
     let session = wire.session();
     wire.turn(&session, "Mend the till.");
-    let set = wire.change_set(&session);
-    let select = |what: &str| json!({ "id": set["id"], "selection": { "what": what } });
+    wire.ask("files/watch", json!({ "folders": ["."] }));
     let limit = std::time::Duration::from_secs(30);
-    wire.ask("changes/reject", select("all"));
-    let stale = wire.until(limit, |event| match &event.body {
+    let told = |event: &protocol::EventEnvelope| match &event.body {
         EventBody::ItemCompleted { item } => match &item.kind {
-            ItemKind::Verification(result) => result.stale.clone(),
+            ItemKind::Verification(result) => Some((event.seq, result.stale.clone())),
             _ => None,
         },
         _ => None,
+    };
+    played.place.write("mine.txt", "x");
+    let (at, stale) = wire.until(limit, |event| told(event).filter(|(_, stale)| stale.is_some()));
+    assert_eq!(stale.as_deref(), Some("mine.txt changed since."));
+    std::fs::remove_file(played.place.workspace().join("mine.txt")).unwrap();
+    let (_, stale) = wire.until(limit, |event| told(event).filter(|(seq, _)| *seq > at));
+    assert_eq!(stale, None);
+    // Without the proposal the files are others, too.
+    let (at, set) = (wire.events_so_far() as u64, wire.change_set(&session));
+    wire.ask(
+        "changes/reject",
+        json!({ "id": set["id"], "selection": { "what": "all" } }),
+    );
+    let (_, stale) = wire.until(limit, |event| {
+        told(event).filter(|(seq, stale)| *seq > at && stale.is_some())
     });
-    assert_eq!(stale, "The proposed changes are others now.");
+    assert_eq!(stale.as_deref(), Some("The files are others now."));
 }
 
 /// The command line runs the checks of what is proposed, and says how they ended.

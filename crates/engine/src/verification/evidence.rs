@@ -87,7 +87,7 @@ pub fn compare(rooms: &Rooms, session: &SessionId, now: &TreeName) -> Result<(),
 
 fn why_stale(changed_on_disk: &[String]) -> String {
     match changed_on_disk {
-        [] => "The proposed changes are others now.".to_owned(),
+        [] => "The files are others now.".to_owned(),
         [only] => format!("{only} changed since."),
         [first, more @ ..] => format!("{first} and {} more changed since.", more.len()),
     }

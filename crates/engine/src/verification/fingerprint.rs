@@ -63,6 +63,7 @@ impl Fingerprints {
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known: HashMap<PathBuf, Known> = HashMap::with_capacity(found.files.len());
         let mut changed_on_disk = Vec::new();
+        let is_first = cache.is_empty();
         let mut entries: BTreeMap<PathBuf, String> = BTreeMap::new();
         for file in found.files {
             let path = workspace.root().join(&file.path);
@@ -81,7 +82,11 @@ impl Fingerprints {
                     hash
                 }
             };
-            if before.is_some_and(|before| before.hash != hash) {
+            let differs = match before {
+                Some(before) => before.hash != hash,
+                None => !is_first,
+            };
+            if differs {
                 changed_on_disk.push(display_path(&file.path));
             }
             if !overlay.entries.contains_key(&file.path) {
