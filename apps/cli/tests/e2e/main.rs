@@ -29,6 +29,7 @@ mod host;
 mod instructions;
 mod listen;
 mod long_sessions;
+mod memory;
 mod models;
 mod names;
 mod network;
