@@ -221,3 +221,112 @@ fn one_line(text: &str) -> String {
         None => line,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use protocol::{ItemId, Mode};
+
+    use super::*;
+
+    fn item(turn: &str, kind: ItemKind) -> TimelineItem {
+        TimelineItem {
+            id: ItemId::mint(),
+            session_id: SessionId::from_text("ses_1".to_owned()),
+            correlation_id: TurnId::from_text(turn.to_owned()),
+            created_at: 1,
+            updated_at: None,
+            status: ItemStatus::Succeeded,
+            visible: true,
+            kind,
+        }
+    }
+
+    fn asked(turn: &str, text: &str) -> TimelineItem {
+        item(
+            turn,
+            ItemKind::UserMessage {
+                text: text.into(),
+                mode: Mode::Agent,
+            },
+        )
+    }
+
+    fn plan(turn: &str, steps: &[(&str, ItemStatus)]) -> TimelineItem {
+        let steps = steps.iter().map(|(text, status)| PlanStep {
+            text: (*text).into(),
+            status: *status,
+        });
+        item(
+            turn,
+            ItemKind::Plan {
+                steps: steps.collect(),
+            },
+        )
+    }
+
+    /// X02: what is done or cancelled does not come back as work; an older plan is none.
+    #[test]
+    fn x02_a_plan_keeps_the_states_of_its_newest_form() {
+        let items = [
+            asked("trn_1", "Plan it."),
+            plan("trn_1", &[("old step", ItemStatus::Pending)]),
+            plan(
+                "trn_1",
+                &[
+                    ("rename the flag", ItemStatus::Succeeded),
+                    ("write documents", ItemStatus::Cancelled),
+                    ("mend the parser", ItemStatus::Running),
+                ],
+            ),
+        ];
+        assert_eq!(
+            plan_lines(&items),
+            [
+                "[done] rename the flag",
+                "[cancelled] write documents",
+                "[open] mend the parser"
+            ]
+        );
+    }
+
+    #[test]
+    fn requests_have_their_ends_and_only_covered_turns_are_told() {
+        let items = [
+            asked("trn_1", "First."),
+            item(
+                "trn_1",
+                ItemKind::AssistantMessage {
+                    text: "Did the first.".into(),
+                    provider: "p".into(),
+                    model: "m".into(),
+                },
+            ),
+            asked("trn_2", "Second."),
+            asked("trn_3", "Third."),
+        ];
+        let ends = BTreeMap::from([
+            (
+                TurnId::from_text("trn_1".to_owned()),
+                outcome_words(&TurnOutcome::Completed),
+            ),
+            (
+                TurnId::from_text("trn_2".to_owned()),
+                outcome_words(&TurnOutcome::Cancelled),
+            ),
+        ]);
+        let facts = of_items(&items, &ends, &|turn| turn.as_str() != "trn_3");
+        let told: Vec<(&str, &RequestEnd, &str)> = facts
+            .requests
+            .iter()
+            .map(|request| (request.words.as_str(), &request.end, request.answer.as_str()))
+            .collect();
+        let ended = |words: &str| RequestEnd::Ended(words.to_owned());
+        assert_eq!(
+            told,
+            [
+                ("First.", &ended("answered"), "Did the first."),
+                ("Second.", &ended("stopped by the user"), ""),
+            ]
+        );
+    }
+}
