@@ -43,14 +43,23 @@ pub async fn run(engine: &Engine, params: VerifyRunParams) -> Result<VerifyRunRe
     })
 }
 
-/// The session of the newest changes that wait for review, else a new one.
+/// What a session is called that only checks.
+const CHECKS: &str = "Checks";
+
+/// The session of the newest changes that wait for review, else one that only checks.
 fn newest_open(engine: &Engine) -> Result<SessionId, RuntimeError> {
     let sets = engine.rooms().changes.list(None)?;
     match sets.into_iter().rfind(|set| set.status.is_open()) {
         Some(set) => Ok(set.session_id),
         None => {
-            let title = Some("Checks".to_owned());
-            Ok(sessions::start(engine, SessionStartParams { title })?.session_id)
+            let known = engine.rooms().store.sessions()?;
+            match known.into_iter().find(|row| row.title == CHECKS) {
+                Some(row) => Ok(row.id),
+                None => {
+                    let title = Some(CHECKS.to_owned());
+                    Ok(sessions::start(engine, SessionStartParams { title })?.session_id)
+                }
+            }
         }
     }
 }

@@ -81,7 +81,7 @@ pub async fn after_answer(turn: &Turn, repairs: &mut Repairs) -> Result<Next, Ru
     // Who changed nothing after a failure has nothing more to offer.
     let gave_up = repairs.failed_on == tree;
     if repairs.done >= settings.repairs || gave_up {
-        turn.set_verified(words::failed(&failed, repairs.done));
+        turn.set_verified(words::left_failing(&failed, repairs.done));
         return Ok(Next::End);
     }
     repairs.done += 1;

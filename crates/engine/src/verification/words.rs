@@ -62,21 +62,32 @@ pub fn passed(results: &[VerificationItem]) -> Verified {
     }
 }
 
-/// One check failed, and nothing more is done about it by itself.
-pub fn failed(result: &VerificationItem, repairs: u32) -> Verified {
+/// One check failed.
+pub fn failed(result: &VerificationItem) -> Verified {
+    Verified {
+        state: VerifiedState::Failed,
+        text: format!(
+            "Checks fail: {}: {}{}.",
+            in_folder(result),
+            result.summary,
+            names(&result.failures),
+        ),
+    }
+}
+
+/// The same at a turn's end, where nothing more is done about it by itself.
+pub fn left_failing(result: &VerificationItem, repairs: u32) -> Verified {
     let tried = match repairs {
         0 => String::new(),
         1 => " One repair did not mend it.".to_owned(),
         repairs => format!(" {repairs} repairs did not mend it."),
     };
+    let Verified { state, text } = failed(result);
     Verified {
-        state: VerifiedState::Failed,
+        state,
         text: format!(
-            "Checks fail: {}: {}{}.{tried} Send “continue” to have it repaired further, say what to do differently, or review the \
-             changes as they are.",
-            in_folder(result),
-            result.summary,
-            names(&result.failures),
+            "{text}{tried} Send “continue” to have it repaired further, say what to do differently, or review the changes as \
+             they are."
         ),
     }
 }
