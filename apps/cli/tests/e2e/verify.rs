@@ -529,3 +529,60 @@ fn a_turn_ends_at_its_limit_of_requests() {
     );
     assert_eq!(played.server.requests().len(), 3);
 }
+
+/// In a workspace of packages the one that changed is checked first, and then the others, which the change may break.
+#[test]
+fn a_change_that_breaks_a_neighbour_is_found_by_the_wide_check() {
+    let played = played(&[
+        does(&[edit("crates/price/src/lib.rs", "    1\n", "    2\n")]),
+        says("Tests pass."),
+    ]);
+    let package = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{rest}")
+    };
+    let place = &played.place;
+    place.write(
+        "Cargo.toml",
+        "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"2\"\n",
+    );
+    place.write(".gitignore", "/target\n");
+    place.write("crates/price/Cargo.toml", package("price", ""));
+    place.write("crates/price/src/lib.rs", "pub fn price() -> u32 {\n    1\n}\n");
+    place.write(
+        "crates/till/Cargo.toml",
+        package("till", "[dependencies]\nprice = { path = \"../price\" }\n"),
+    );
+    place.write(
+        "crates/till/src/lib.rs",
+        "#[test]\nfn costs_one() {\n    assert_eq!(price::price(), 1);\n}\n",
+    );
+    place.commit_all();
+    assert!(
+        place
+            .vibe(&["settings", "set", "checks.repairs", "0"])
+            .status
+            .success()
+    );
+    let run = work(&played).expect_code(3);
+    let mut seen: Vec<(ItemStatus, &str, &str)> = results(&run)
+        .iter()
+        .map(|(status, result)| (*status, result.cwd.as_str(), result.command.as_str()))
+        .collect();
+    // The first run writes the lock file, so it may come twice.
+    seen.dedup();
+    assert_eq!(
+        seen,
+        [
+            (ItemStatus::Succeeded, "crates/price", "cargo test"),
+            (ItemStatus::Failed, ".", "cargo test --workspace")
+        ]
+    );
+    let line = verified(&run);
+    assert_eq!(line.state, VerifiedState::Failed, "{}", line.text);
+    assert!(
+        line.text.contains("costs_one (crates/till/src/lib.rs:3)"),
+        "{}",
+        line.text
+    );
+    assert_eq!(played.server.requests().len(), 2);
+}
