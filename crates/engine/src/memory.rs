@@ -24,7 +24,7 @@ use crate::{
 
 const KIND: &str = "memory";
 /// A person who asks waits for an index that is being made, but not for ever.
-const SHOW_WAIT: Duration = Duration::from_secs(2);
+const SHOW_WAIT: Duration = Duration::from_secs(20);
 const MAX_FOLDERS: usize = 24;
 const MAX_MODULES: usize = 30;
 const MAX_COMMANDS: usize = 12;

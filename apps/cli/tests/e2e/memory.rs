@@ -6,7 +6,7 @@ use testkit::Hermetic;
 use crate::{
     agent::{create, turns},
     support::{Played, json_lines},
-    told::spoken,
+    told::{expect_refusal, spoken},
 };
 
 fn shown(place: &Hermetic, arguments: &[&str]) -> Value {
@@ -76,6 +76,9 @@ fn a_repository_is_remembered_renewed_in_parts_and_forgotten() {
     assert!(said("Requests").contains("Write the new file."), "{of_session}");
     assert!(said("Files").contains("src/new.rs: created"), "{of_session}");
     assert!(said("Waiting for review").contains("src/new.rs"), "{of_session}");
+
+    let unknown = place.vibe(&["memory", "show", "--session", "ses_none"]);
+    expect_refusal(&unknown, 1, "session.notFound");
 
     let (code, cleared) = json_lines(place, &["memory", "clear", "--json"]);
     assert_eq!((code, &cleared[0]["forgotten"]), (Some(0), &json!(3)));

@@ -113,6 +113,12 @@ pub async fn handle(engine: &Engine, request: Request) -> Result<Value, RuntimeE
         Request::GitStatus(_) => value(blocking(engine, git::status).await?),
         Request::GitShow(params) => value(blocking(engine, move |engine| git::show(engine, &params)).await?),
         Request::MemoryShow(params) => {
+            // One that does not exist is an error, not a session of which nothing is known.
+            params
+                .session_id
+                .as_ref()
+                .map(|id| engine.session(id))
+                .transpose()?;
             value(blocking(engine, move |engine| memory::show(engine.shared_rooms(), &params)).await?)
         }
         Request::MemoryClear(_) => value(memory::clear(engine.rooms())?),
