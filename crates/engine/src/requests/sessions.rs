@@ -3,8 +3,9 @@
 use protocol::{
     ChangeSet, ErrorCode, EventBody, RuntimeError, SessionId, SessionState,
     request::{
-        Done, SessionExportResult, SessionHit, SessionListResult, SessionRenameParams, SessionSearchParams,
-        SessionRestoreParams, SessionSearchResult, SessionShowResult, SessionStartParams, SessionStarted, SessionSummary,
+        Done, SessionExportResult, SessionHit, SessionListResult, SessionRenameParams, SessionRestoreParams,
+        SessionSearchParams, SessionSearchResult, SessionShowResult, SessionStartParams, SessionStarted,
+        SessionSummary,
     },
 };
 use serde_json::json;
