@@ -104,7 +104,11 @@ pub fn item(item: &TimelineItem) -> String {
             format!("{glyph} {} — {} {decided}", approval.request, approval.reason)
         }
         ItemKind::Condensed(condensed) => {
-            let undone = if condensed.undone { " (sent again since)" } else { "" };
+            let undone = if condensed.undone {
+                " (sent again since)"
+            } else {
+                ""
+            };
             format!("— {}{undone}", condensed.title)
         }
         ItemKind::Summary(summary) => {

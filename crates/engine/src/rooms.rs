@@ -10,7 +10,8 @@ use workspace::Workspace;
 
 use crate::{
     calibration::Calibrations, commands::Commands, events::EventSink, isolation::Isolation,
-    knowledge::Knowledge, login::LoginEnvironment, models::Models, paths::PathCache, rules::Rules, spending::DaySum, verification::Fingerprints,
+    knowledge::Knowledge, login::LoginEnvironment, models::Models, paths::PathCache, rules::Rules,
+    spending::DaySum, verification::Fingerprints,
 };
 
 /// The most tokens an answer may have, whatever its model could give: room for a whole file, and no more to pay for

@@ -71,7 +71,11 @@ pub async fn converse(
     let mut answers = JoinSet::new();
     let mut forwarding = JoinSet::new();
     let client = engine.notices().client();
-    forwarding.spawn(forward_notices(engine.clone(), engine.notices().listen(), frames.clone()));
+    forwarding.spawn(forward_notices(
+        engine.clone(),
+        engine.notices().listen(),
+        frames.clone(),
+    ));
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
     let closing = match &conversation {

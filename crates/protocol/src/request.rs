@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ApprovalId, ArtifactId, ChangeSet, ChangeSetId, CommandId, ContextId, EventEnvelope, ItemId, Millis, Mode,
-    RuntimeError, SessionId, SessionState, Spending, TimelineItem, TurnId, changes::Selection,
+    ApprovalId, ArtifactId, ChangeSet, ChangeSetId, CommandId, ContextId, EventEnvelope, ItemId, Millis,
+    Mode, RuntimeError, SessionId, SessionState, Spending, TimelineItem, TurnId, changes::Selection,
     timeline::ApprovalDecision,
 };
 pub use crate::{checks::*, commands::*, context::*, memory::*, service::*};

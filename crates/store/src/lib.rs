@@ -61,11 +61,11 @@ pub use salvage::SalvageReport;
 pub use scratch::ScratchDir;
 pub use search::{SearchHit, Speaker};
 pub use sessions::SessionRow;
-pub use shelf::Shelf;
 pub use settings::{
-    AutomaticChecks, CheckSettings, SandboxLimits, SandboxNetwork, SandboxSettings, Settings, SpendingSettings, StagedView,
-    TurnSettings, WorkspaceSandbox,
+    AutomaticChecks, CheckSettings, SandboxLimits, SandboxNetwork, SandboxSettings, Settings,
+    SpendingSettings, StagedView, TurnSettings, WorkspaceSandbox,
 };
+pub use shelf::Shelf;
 pub use store::{OpenOptions, Store};
 
 /// Milliseconds since the Unix epoch by the system clock; 0 if the clock is set before it.

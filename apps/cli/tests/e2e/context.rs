@@ -19,7 +19,7 @@ fn shop(played: &Played) {
     place.write("docs/discount.md", "# Discounts\nRates are agreed with sales.\n");
     place.write(
         "dist.js",
-        &format!("var a=1;{}", "apply_discount(1,2);".repeat(2_000)),
+        format!("var a=1;{}", "apply_discount(1,2);".repeat(2_000)),
     );
     place.write(".aiignore", "private/\n");
     place.write(
