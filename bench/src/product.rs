@@ -96,7 +96,10 @@ impl Run {
     /// Whether it has not ended yet.
     pub fn is_running(&self) -> bool {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap_or_default();
-        let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+        let state = stat
+            .rsplit(')')
+            .next()
+            .and_then(|rest| rest.split_whitespace().next());
         !matches!(state, None | Some("Z" | "X"))
     }
 
