@@ -67,6 +67,13 @@ fn c02_processes_survive_stop() {
             "kf-cancel" => {
                 wire.ask("turn/cancel", json!({ "sessionId": session }));
                 gone(tag);
+                // Its end is on the way; the next turn's end must not be taken for it.
+                wire.until(LIMIT, |event| match &event.body {
+                    protocol::EventBody::TurnCompleted { outcome, .. } => {
+                        (*outcome == protocol::event::TurnOutcome::Cancelled).then_some(())
+                    }
+                    _ => None,
+                });
                 // Takes the answer that the cancelled turn did not ask for any more.
                 wire.turn(&session, "Go on.");
             }
