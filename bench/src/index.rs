@@ -58,7 +58,7 @@ pub fn run(options: &Options) {
     let shelf_folder = tempfile::tempdir().expect("a folder");
     let shelf = Arc::new(Folder(shelf_folder.path().to_owned()));
     CodeIndex::open(shelf.clone())
-        .refresh(&workspace, &never)
+        .refresh(&workspace, &nothing, &never)
         .expect("a refresh");
     let bytes: u64 = fs::read_dir(shelf_folder.path())
         .expect("the shelf")
@@ -71,7 +71,7 @@ pub fn run(options: &Options) {
     for number in 0..options.runs {
         let index = timed(&mut open, || CodeIndex::open(shelf.clone()));
         timed(&mut look, || {
-            index.refresh(&workspace, &never).expect("a refresh")
+            index.refresh(&workspace, &nothing, &never).expect("a refresh")
         });
         let changed = PathBuf::from("changed.rs");
         fs::write(
@@ -80,7 +80,7 @@ pub fn run(options: &Options) {
         )
         .expect("a change");
         timed(&mut update, || {
-            index.update(&workspace, std::slice::from_ref(&changed), &never)
+            index.update(&workspace, std::slice::from_ref(&changed), &nothing, &never)
         });
         let snapshot = index.snapshot();
         timed(&mut rank, || index::retrieve(&snapshot, &past, &request, 80));
@@ -95,6 +95,10 @@ pub fn run(options: &Options) {
     table.row("candidates for a request", "ms", &rank, "< 150");
     table.row("a path by a few letters", "ms", &fuzzy, "< 10");
     table.print();
+}
+
+fn nothing(_: &Path) -> bool {
+    false
 }
 
 fn timed<T>(samples: &mut Samples, work: impl FnOnce() -> T) -> T {

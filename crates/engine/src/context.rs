@@ -46,11 +46,10 @@ pub async fn collect(turn: &Turn, position: Position, text: &str) -> Result<Coll
         Position::FirstTurn => {
             sources.extend(root_listing(turn));
             let rooms = turn.rooms.clone();
-            let known = tokio::task::spawn_blocking(move || {
-                rooms.knowledge.current(&rooms.workspace, INDEX_WAIT, Need::Files)
-            })
-            .await
-            .map_err(RuntimeError::internal)?;
+            let known =
+                tokio::task::spawn_blocking(move || rooms.knowledge.current(&rooms, INDEX_WAIT, Need::Files))
+                    .await
+                    .map_err(RuntimeError::internal)?;
             sources.extend(memory::source(&turn.rooms, &known)?);
             sources.extend(likely_files(turn, &known, text)?);
         }

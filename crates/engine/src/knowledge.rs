@@ -10,7 +10,7 @@ use std::{
     collections::HashSet,
     fs::File,
     io::{self, Read},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -23,6 +23,8 @@ use prompt::ContextPack;
 use protocol::{RuntimeError, SessionId, TurnId, request::ContextMark};
 use store::{Document, Durability, Shelf, Store};
 use workspace::Workspace;
+
+use crate::{rooms::Rooms, secrets::SecretPaths};
 
 /// Changes outside the watched folders are seen after this long.
 const LONGEST_USE: Duration = Duration::from_secs(5);
@@ -88,8 +90,8 @@ impl Knowledge {
 
     /// What is known now, brought up to date first as far as that takes no longer than `wait`. What takes longer goes
     /// on behind.
-    pub fn current(self: &Arc<Self>, workspace: &Workspace, wait: Duration, need: Need) -> Known {
-        self.refresh(workspace);
+    pub fn current(self: &Arc<Self>, rooms: &Rooms, wait: Duration, need: Need) -> Known {
+        self.refresh(rooms);
         let deadline = Instant::now() + wait;
         let mut state = self.lock();
         while state.indexing || need == Need::AlsoCommits && state.running {
@@ -113,19 +115,27 @@ impl Knowledge {
     }
 
     /// Starts a refresh unless one runs or the last is recent.
-    pub fn refresh(self: &Arc<Self>, workspace: &Workspace) {
+    pub fn refresh(self: &Arc<Self>, rooms: &Rooms) {
         let mut state = self.lock();
         let recent = state.fresh_at.is_some_and(|at| at.elapsed() < LONGEST_USE);
         if state.running || recent || self.closing.load(Ordering::Relaxed) {
             return;
         }
+        let secrets = match SecretPaths::of(rooms) {
+            Ok(secrets) => secrets,
+            Err(error) => {
+                // Without the list nothing more is read: a secret could be kept.
+                state.problem = Some(format!("The index was not refreshed: {}", error.message));
+                return;
+            }
+        };
         state.running = true;
         state.indexing = true;
         drop(state);
-        let (knowledge, workspace) = (Arc::clone(self), workspace.clone());
+        let (knowledge, workspace) = (Arc::clone(self), rooms.workspace.clone());
         let started = std::thread::Builder::new()
             .name("index".to_owned())
-            .spawn(move || knowledge.work(&workspace));
+            .spawn(move || knowledge.work(&workspace, &secrets));
         if let Err(error) = started {
             let mut state = self.lock();
             state.running = false;
@@ -154,10 +164,11 @@ impl Knowledge {
             .get_or_init(|| CodeIndex::open(Arc::new(IndexShelf(self.shelf.clone()))))
     }
 
-    fn work(&self, workspace: &Workspace) {
+    fn work(&self, workspace: &Workspace, secrets: &SecretPaths) {
         let began = Instant::now();
         let stop = || self.closing.load(Ordering::Relaxed);
-        let outcome = self.index().refresh(workspace, &stop);
+        let kept_out = |path: &Path| secrets.holds(path);
+        let outcome = self.index().refresh(workspace, &kept_out, &stop);
         let mut state = self.lock();
         match outcome {
             Ok(report) => {

@@ -54,7 +54,7 @@ pub fn source(rooms: &Rooms, known: &Known) -> Result<Option<ContextSource>, Run
 }
 
 pub fn show(rooms: Arc<Rooms>, params: &MemoryShowParams) -> Result<MemoryShowResult, RuntimeError> {
-    let known = rooms.knowledge.current(&rooms.workspace, SHOW_WAIT, Need::Files);
+    let known = rooms.knowledge.current(&rooms, SHOW_WAIT, Need::Files);
     let repository = refreshed(&rooms, &known)?
         .into_iter()
         .map(|(name, entry)| MemoryEntry {

@@ -28,7 +28,7 @@ use fuzzy::Query;
 pub use chunks::Lines;
 pub use imports::{ImportResolver, Manifest};
 pub use language::{Content, Language};
-pub use live::{CodeIndex, MAX_FILES, Refreshed, Shelf, Snapshot};
+pub use live::{CodeIndex, KeptOut, MAX_FILES, Refreshed, Shelf, Snapshot};
 pub use outline::{Definition, Import, Outline, Outliner, SymbolKind, outline};
 pub use past::{MAX_COMMITS, Past, load_commits, save_commits};
 pub use relate::{Relations, Seed, relate};

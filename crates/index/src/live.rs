@@ -34,6 +34,13 @@ const MAX_SMALL_SEGMENTS: usize = 12;
 /// Files beyond this many are found by name only.
 pub const MAX_FILES: usize = 250_000;
 
+/// Files of which nothing may be kept, beside those whose name says so: the user's list.
+pub type KeptOut<'a> = &'a (dyn Fn(&Path) -> bool + Sync);
+
+fn is_secret(path: &Path, kept_out: KeptOut<'_>) -> bool {
+    workspace::may_hold_credentials(path) || kept_out(path)
+}
+
 /// Where saved segments are kept between runs. Names are short and plain.
 pub trait Shelf: Send + Sync {
     fn names(&self) -> io::Result<Vec<String>>;
@@ -262,7 +269,12 @@ impl CodeIndex {
     }
 
     /// Brings the index up to date with all files of the workspace.
-    pub fn refresh(&self, workspace: &Workspace, stop: Stop<'_>) -> Result<Refreshed, WalkError> {
+    pub fn refresh(
+        &self,
+        workspace: &Workspace,
+        kept_out: KeptOut<'_>,
+        stop: Stop<'_>,
+    ) -> Result<Refreshed, WalkError> {
         let mut names = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut walk = workspace::walk::walk(workspace, &WalkOptions::default(), stop)?;
         walk.files.retain(|file| file.kind == WalkedKind::File);
@@ -282,7 +294,9 @@ impl CodeIndex {
                 .get(&file.path)
                 .and_then(|place| before.entry(*place));
             match (stamp, known) {
-                (Some(stamp), Some(known)) if known.stamp == stamp => {}
+                (Some(stamp), Some(known))
+                    if known.stamp == stamp
+                        && (known.coverage == Coverage::Secret) == is_secret(&file.path, kept_out) => {}
                 (stamp, _) => todo.push((file.path.clone(), stamp.unwrap_or_default())),
             }
         }
@@ -301,16 +315,30 @@ impl CodeIndex {
             next.skipped = walk.skipped;
         }
         report.read = todo.len();
-        self.index(workspace, &todo, stop, &mut next, &mut names, &mut report);
+        self.index(
+            workspace,
+            &todo,
+            kept_out,
+            stop,
+            &mut next,
+            &mut names,
+            &mut report,
+        );
         report.stopped = walk.stopped || stop();
-        self.put_together(workspace, stop, &mut next, &mut names, &mut report);
+        self.put_together(workspace, kept_out, stop, &mut next, &mut names, &mut report);
         self.publish(next, report.read + report.removed > 0);
         Ok(report)
     }
 
     /// Brings the index up to date with a few files that are known to have changed, appeared or gone. A path that is
     /// ignored must not be given.
-    pub fn update(&self, workspace: &Workspace, paths: &[PathBuf], stop: Stop<'_>) -> Refreshed {
+    pub fn update(
+        &self,
+        workspace: &Workspace,
+        paths: &[PathBuf],
+        kept_out: KeptOut<'_>,
+        stop: Stop<'_>,
+    ) -> Refreshed {
         let mut names = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
         let mut next = Snapshot::clone(&before);
@@ -328,8 +356,16 @@ impl CodeIndex {
             }
         }
         report.read = todo.len();
-        self.index(workspace, &todo, stop, &mut next, &mut names, &mut report);
-        self.put_together(workspace, stop, &mut next, &mut names, &mut report);
+        self.index(
+            workspace,
+            &todo,
+            kept_out,
+            stop,
+            &mut next,
+            &mut names,
+            &mut report,
+        );
+        self.put_together(workspace, kept_out, stop, &mut next, &mut names, &mut report);
         report.files = next.places.len();
         self.publish(next, report.read + report.removed > 0);
         report
@@ -348,6 +384,7 @@ impl CodeIndex {
         &self,
         workspace: &Workspace,
         todo: &[(PathBuf, Stamp)],
+        kept_out: KeptOut<'_>,
         stop: Stop<'_>,
         next: &mut Snapshot,
         names: &mut NextName,
@@ -370,7 +407,7 @@ impl CodeIndex {
                 if stop() {
                     break;
                 }
-                let (seen, hash) = look(workspace, path, *stamp, stop);
+                let (seen, hash) = look(workspace, path, *stamp, kept_out, stop);
                 if stop() {
                     // What was seen may be cut short.
                     break;
@@ -435,6 +472,7 @@ impl CodeIndex {
     fn put_together(
         &self,
         workspace: &Workspace,
+        kept_out: KeptOut<'_>,
         stop: Stop<'_>,
         next: &mut Snapshot,
         names: &mut NextName,
@@ -456,7 +494,7 @@ impl CodeIndex {
             })
             .filter_map(|(entry, _)| Some((entry.path.clone(), stamp(workspace, &entry.path)?)))
             .collect();
-        self.index(workspace, &todo, stop, next, names, report);
+        self.index(workspace, &todo, kept_out, stop, next, names, report);
     }
 }
 
@@ -483,7 +521,16 @@ fn stamp(workspace: &Workspace, path: &Path) -> Option<Stamp> {
 }
 
 /// The stamp is older than the content: a file that changes while it is read is read again at the next refresh.
-fn look(workspace: &Workspace, path: &Path, stamp: Stamp, stop: Stop<'_>) -> (Seen, [u8; 16]) {
+fn look(
+    workspace: &Workspace,
+    path: &Path,
+    stamp: Stamp,
+    kept_out: KeptOut<'_>,
+    stop: Stop<'_>,
+) -> (Seen, [u8; 16]) {
+    if is_secret(path, kept_out) {
+        return (analyse::left_out(path, Coverage::Secret), [0; 16]);
+    }
     if stamp.size > MAX_TEXT_BYTES {
         return (analyse::left_out(path, Coverage::TooLarge), [0; 16]);
     }

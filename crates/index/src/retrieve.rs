@@ -516,6 +516,9 @@ pub fn role(path: &Path, language: Language) -> Role {
 impl crate::segment::FileEntry {
     /// Whether the file can be shown to a model.
     fn coverage_allows(&self) -> bool {
-        !matches!(self.coverage, Coverage::Binary | Coverage::Unreadable)
+        !matches!(
+            self.coverage,
+            Coverage::Binary | Coverage::Unreadable | Coverage::Secret
+        )
     }
 }

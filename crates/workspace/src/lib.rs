@@ -47,6 +47,12 @@ pub fn display_path(path: &std::path::Path) -> String {
     }
 }
 
+/// Whether a file of that name usually holds keys or passwords: it is not looked into without being asked for.
+pub fn may_hold_credentials(path: &std::path::Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| process::policy::names_credentials(&name.to_string_lossy()))
+}
+
 /// A name for a list of one name a line: one with a line break, a tab or another control character is quoted as in
 /// JSON, so that it cannot be read as two entries and can be given back as it is shown.
 pub fn on_one_line(name: &str) -> std::borrow::Cow<'_, str> {

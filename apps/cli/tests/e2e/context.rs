@@ -21,6 +21,7 @@ fn shop(played: &Played) {
         "dist.js",
         format!("var a=1;{}", "apply_discount(1,2);".repeat(2_000)),
     );
+    place.write(".env", "DISCOUNT_KEY=hunter2\n");
     place.write(".aiignore", "private/\n");
     place.write(
         "private/discount_prices.rs",
@@ -64,6 +65,7 @@ fn every_file_shown_or_left_out_has_its_reason() {
     }
     let left_out = explained["index"]["leftOut"].to_string();
     assert!(left_out.contains("minified (dist.js)"), "{left_out}");
+    assert!(left_out.contains("may hold keys (.env)"), "{left_out}");
     assert!(
         left_out.contains(".aiignore") && left_out.contains("private/"),
         "{left_out}"

@@ -180,9 +180,7 @@ fn known(engine: &Engine, request: &str) -> Result<Known, RuntimeError> {
         );
     }
     let rooms = engine.rooms();
-    Ok(rooms
-        .knowledge
-        .current(&rooms.workspace, LONGEST_WAIT, Need::AlsoCommits))
+    Ok(rooms.knowledge.current(rooms, LONGEST_WAIT, Need::AlsoCommits))
 }
 
 fn ranking(

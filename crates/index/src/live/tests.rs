@@ -63,6 +63,10 @@ fn workspace_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Workspace) {
     (folder, workspace)
 }
 
+fn nothing(_: &Path) -> bool {
+    false
+}
+
 fn found(index: &CodeIndex, text: &str) -> Vec<String> {
     let mut found = retrieve(&index.snapshot(), &Past::default(), &Request::parse(text), 20);
     found.sort_by(|a, b| b.signals.piece.total_cmp(&a.signals.piece));
@@ -81,11 +85,11 @@ fn it_follows_the_files_and_outlives_the_process() {
     ]);
     let shelf = Arc::new(Folder(tempfile::tempdir().unwrap()));
     let index = CodeIndex::open(shelf.clone());
-    let report = index.refresh(&workspace, &never).unwrap();
+    let report = index.refresh(&workspace, &nothing, &never).unwrap();
     assert_eq!((report.files, report.read, report.removed), (2, 2, 0));
     assert_eq!(found(&index, "evict the oldest"), ["src/cache.rs"]);
     assert_eq!(
-        index.refresh(&workspace, &never).unwrap().read,
+        index.refresh(&workspace, &nothing, &never).unwrap().read,
         0,
         "nothing changed"
     );
@@ -93,14 +97,14 @@ fn it_follows_the_files_and_outlives_the_process() {
     fs::write(folder.path().join("src/cache.rs"), "fn drop_newest_first() {}\n").unwrap();
     fs::remove_file(folder.path().join("src/http.rs")).unwrap();
     let update = [PathBuf::from("src/cache.rs"), PathBuf::from("src/http.rs")];
-    let report = index.update(&workspace, &update, &never);
+    let report = index.update(&workspace, &update, &nothing, &never);
     assert_eq!((report.files, report.read, report.removed), (1, 1, 1));
     assert_eq!(found(&index, "evict parse header"), Vec::<String>::new());
     assert_eq!(found(&index, "newest"), ["src/cache.rs"]);
 
     let again = CodeIndex::open(shelf.clone());
     assert_eq!(found(&again, "newest"), ["src/cache.rs"]);
-    assert_eq!(again.refresh(&workspace, &never).unwrap().read, 0);
+    assert_eq!(again.refresh(&workspace, &nothing, &never).unwrap().read, 0);
     assert_eq!(shelf.names().unwrap().len(), 1, "what is dead is removed");
 }
 
@@ -112,7 +116,7 @@ fn many_small_changes_do_not_pile_up() {
     for number in 0..40 {
         let name = format!("file{number}.rs");
         fs::write(folder.path().join(&name), format!("fn number{number}() {{}}\n")).unwrap();
-        index.update(&workspace, &[PathBuf::from(name)], &never);
+        index.update(&workspace, &[PathBuf::from(name)], &nothing, &never);
     }
     assert!(shelf.names().unwrap().len() <= MAX_SMALL_SEGMENTS + 1);
     assert_eq!(found(&index, "number7"), ["file7.rs"]);
@@ -124,18 +128,18 @@ fn damage_and_a_full_disk_cost_time_only() {
     let (_folder, workspace) = workspace_of(&[("a.rs", "fn needle() {}\n")]);
     let shelf = Arc::new(Folder(tempfile::tempdir().unwrap()));
     CodeIndex::open(shelf.clone())
-        .refresh(&workspace, &never)
+        .refresh(&workspace, &nothing, &never)
         .unwrap();
     for name in shelf.names().unwrap() {
         fs::write(shelf.0.path().join(name), b"vcindex3 but not really").unwrap();
     }
     let index = CodeIndex::open(shelf);
     assert!(index.snapshot().is_empty());
-    assert_eq!(index.refresh(&workspace, &never).unwrap().read, 1);
+    assert_eq!(index.refresh(&workspace, &nothing, &never).unwrap().read, 1);
     assert_eq!(found(&index, "needle"), ["a.rs"]);
 
     let index = CodeIndex::open(Arc::new(Full));
-    let report = index.refresh(&workspace, &never).unwrap();
+    let report = index.refresh(&workspace, &nothing, &never).unwrap();
     assert!(report.not_saved.is_some());
     assert_eq!(found(&index, "needle"), ["a.rs"]);
 }
@@ -161,7 +165,7 @@ fn what_cannot_be_indexed_is_named_with_its_reason_and_stops_nothing() {
     fs::write(root.join(odd), "fn needle_too() {}\n").unwrap();
     fs::set_permissions(root.join("secret.txt"), fs::Permissions::from_mode(0o000)).unwrap();
     let index = CodeIndex::open(Arc::new(Folder(tempfile::tempdir().unwrap())));
-    index.refresh(&workspace, &never).unwrap();
+    index.refresh(&workspace, &nothing, &never).unwrap();
     let snapshot = index.snapshot();
     let mut left_out: Vec<(String, Coverage)> = snapshot
         .left_out()
@@ -208,11 +212,11 @@ fn a_stopped_refresh_loses_nothing() {
         }
         stopped.load(Ordering::Relaxed)
     };
-    let report = index.refresh(&workspace, &stop).unwrap();
+    let report = index.refresh(&workspace, &nothing, &stop).unwrap();
     assert!(report.stopped);
     let before = index.snapshot().len();
     assert!(before < 60);
-    let report = index.refresh(&workspace, &never).unwrap();
+    let report = index.refresh(&workspace, &nothing, &never).unwrap();
     assert_eq!(report.read, 60 - before);
     assert_eq!(index.snapshot().len(), 60);
 }
@@ -240,4 +244,30 @@ fn tests_documents_and_data_are_told_from_source() {
             path.display()
         );
     }
+}
+
+/// Not one word of a secret file is kept on disk; taking it from the list lets it in again.
+#[test]
+fn nothing_of_a_secret_file_is_kept() {
+    let (_folder, workspace) = workspace_of(&[
+        (".env", "PASSWORD=hunter2verysecret\n"),
+        ("config/prod.rs", "const KEY: &str = \"alsohunter2secret\";\n"),
+    ]);
+    let shelf = Arc::new(Folder(tempfile::tempdir().unwrap()));
+    let index = CodeIndex::open(shelf.clone());
+    let listed = |path: &Path| path.starts_with("config");
+    let kept = |word: &str| {
+        shelf.names().unwrap().iter().any(|name| {
+            let bytes = fs::read(shelf.0.path().join(name)).unwrap();
+            bytes.windows(word.len()).any(|window| window == word.as_bytes())
+        })
+    };
+    index.refresh(&workspace, &listed, &never).unwrap();
+    assert!(!kept("hunter2"));
+    let left_out = index.snapshot().left_out().len();
+    assert_eq!(left_out, 2);
+    index.refresh(&workspace, &nothing, &never).unwrap();
+    assert!(kept("alsohunter2secret") && !kept("hunter2verysecret"));
+    index.refresh(&workspace, &listed, &never).unwrap();
+    assert!(!kept("hunter2"));
 }

@@ -30,6 +30,7 @@ mod wrappers;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+pub use paths::names_credentials;
 pub use rules::{Effect, Pattern, PatternError, Rule};
 
 use protocol::{ErrorCode, Mode, RuntimeError};

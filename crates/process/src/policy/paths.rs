@@ -184,6 +184,11 @@ impl Judge<'_> {
 }
 
 /// `.env` and its variants, but not the examples that are meant to be read.
+/// Whether a file of that name usually holds keys or passwords, wherever it lies.
+pub fn names_credentials(name: &str) -> bool {
+    is_secret_name(name) || super::tables::CREDENTIAL_FILES.contains(&name)
+}
+
 pub(super) fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let variant = name.strip_prefix(".env").is_some_and(|rest| {
