@@ -5,9 +5,12 @@ import { expect, test } from "../support/test";
 import { Screen } from "../support/screen";
 
 /** Forty answers with a step each, then a long one that comes slowly. */
+/** Each answer reads another file: the same call again and again would end the turn. */
+const PARTS = 40;
 const LONG_TALK = `steps:
-  - when: { user: "Tell" }
-    repeat: 40
+${Array.from(
+  { length: PARTS },
+  (_, at) => `  - when: { user: "Tell" }
     text: |
       A paragraph about the code. It has several lines so that the conversation is long.
 
@@ -15,8 +18,9 @@ const LONG_TALK = `steps:
       - another thing
     tools:
       - name: read_file
-        arguments: { path: missing.txt }
-  - text: "${"word after word ".repeat(500)}"
+        arguments: { path: part-${at}.txt }
+`,
+).join("")}  - text: "${"word after word ".repeat(500)}"
     delay_ms: 10
     chunk: 16
   - text: Second answer.
@@ -28,6 +32,7 @@ async function topOf(app: Screen, position: string): Promise<number> {
 }
 
 test("I01 the line under the reader's eyes stays while text streams, a card opens and the window is resized", async ({ place, app }) => {
+  for (let at = 0; at < PARTS; at += 1) place.write(`part-${at}.txt`, `Part ${at}.\n`);
   place.commitAll();
   await place.play(LONG_TALK);
   await app.open(await place.serve());
@@ -71,13 +76,17 @@ test("I01 the line under the reader's eyes stays while text streams, a card open
 
 test("I02 a long session opens at its end, takes keys at once and opens its big card, with many sessions beside it", async ({ place, app }) => {
   place.write("big.txt", `${"x".repeat(80)}\n`.repeat(25_000));
+  // One call of each round succeeds: rounds in which everything fails would end the turn.
+  for (let round = 0; round < 50; round += 1) place.write(`parts/${round}-0.txt`, `Part ${round}.\n`);
   place.commitAll();
   await place.play(`steps:
-  - when: { user: "Fill" }
-    repeat: 50
+${Array.from(
+  { length: 50 },
+  (_, round) => `  - when: { user: "Fill" }
     text: An answer.
-    tools: [${Array.from({ length: 40 }, (_, at) => `{ name: read_file, arguments: { path: missing-${at}.txt } }`).join(", ")}]
-  - when: { user: "Print" }
+    tools: [${Array.from({ length: 40 }, (__, at) => `{ name: read_file, arguments: { path: parts/${round}-${at}.txt } }`).join(", ")}]
+`,
+).join("")}  - when: { user: "Print" }
     tools:
       - { name: run_command, arguments: { command: "cat big.txt" } }
   - text: Done.
