@@ -50,6 +50,8 @@ test("the review shows the engine's hunks in the editor and walks through them",
   await expect(code.getByText("Hunk 2 of 2 · 1 file left")).toBeVisible();
   await app.page.keyboard.press("Alt+a");
   await expect.poll(() => place.read("long.txt")).toBe(LINES.replace("line 50\n", "line fifty\n"));
+  // The next decision is taken when the one before is shown.
+  await expect(code.getByText("Hunk 1 of 1 · 1 file left")).toBeVisible();
   await app.page.keyboard.press("Alt+r");
   await expect(code.getByText("All changes are decided")).toBeVisible();
   expect(place.read("long.txt")).toBe(LINES.replace("line 50\n", "line fifty\n"));
