@@ -316,10 +316,12 @@ impl CodeIndex {
         }
         report.read = todo.len();
         self.index(
-            workspace,
+            Reading {
+                workspace,
+                kept_out,
+                stop,
+            },
             &todo,
-            kept_out,
-            stop,
             &mut next,
             &mut names,
             &mut report,
@@ -357,10 +359,12 @@ impl CodeIndex {
         }
         report.read = todo.len();
         self.index(
-            workspace,
+            Reading {
+                workspace,
+                kept_out,
+                stop,
+            },
             &todo,
-            kept_out,
-            stop,
             &mut next,
             &mut names,
             &mut report,
@@ -382,10 +386,8 @@ impl CodeIndex {
     /// Reads files on all processors and adds them as new segments.
     fn index(
         &self,
-        workspace: &Workspace,
+        reading: Reading<'_>,
         todo: &[(PathBuf, Stamp)],
-        kept_out: KeptOut<'_>,
-        stop: Stop<'_>,
         next: &mut Snapshot,
         names: &mut NextName,
         report: &mut Refreshed,
@@ -393,6 +395,11 @@ impl CodeIndex {
         if todo.is_empty() {
             return;
         }
+        let Reading {
+            workspace,
+            kept_out,
+            stop,
+        } = reading;
         let place = AtomicUsize::new(0);
         let finished: Mutex<Vec<Finished>> = Mutex::new(Vec::new());
         let names = Mutex::new(names);
@@ -494,8 +501,26 @@ impl CodeIndex {
             })
             .filter_map(|(entry, _)| Some((entry.path.clone(), stamp(workspace, &entry.path)?)))
             .collect();
-        self.index(workspace, &todo, kept_out, stop, next, names, report);
+        self.index(
+            Reading {
+                workspace,
+                kept_out,
+                stop,
+            },
+            &todo,
+            next,
+            names,
+            report,
+        );
     }
+}
+
+/// How files are read: where, what is kept out, and whether to go on.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    workspace: &'a Workspace,
+    kept_out: KeptOut<'a>,
+    stop: Stop<'a>,
 }
 
 struct Finished {
