@@ -315,19 +315,14 @@ impl CodeIndex {
             next.skipped = walk.skipped;
         }
         report.read = todo.len();
-        self.index(
-            Reading {
-                workspace,
-                kept_out,
-                stop,
-            },
-            &todo,
-            &mut next,
-            &mut names,
-            &mut report,
-        );
+        let reading = Reading {
+            workspace,
+            kept_out,
+            stop,
+        };
+        self.index(reading, &todo, &mut next, &mut names, &mut report);
         report.stopped = walk.stopped || stop();
-        self.put_together(workspace, kept_out, stop, &mut next, &mut names, &mut report);
+        self.put_together(reading, &mut next, &mut names, &mut report);
         self.publish(next, report.read + report.removed > 0);
         Ok(report)
     }
@@ -358,18 +353,13 @@ impl CodeIndex {
             }
         }
         report.read = todo.len();
-        self.index(
-            Reading {
-                workspace,
-                kept_out,
-                stop,
-            },
-            &todo,
-            &mut next,
-            &mut names,
-            &mut report,
-        );
-        self.put_together(workspace, kept_out, stop, &mut next, &mut names, &mut report);
+        let reading = Reading {
+            workspace,
+            kept_out,
+            stop,
+        };
+        self.index(reading, &todo, &mut next, &mut names, &mut report);
+        self.put_together(reading, &mut next, &mut names, &mut report);
         report.files = next.places.len();
         self.publish(next, report.read + report.removed > 0);
         report
@@ -478,9 +468,7 @@ impl CodeIndex {
     /// Many small segments make every search look in many places: their files are read once more into one.
     fn put_together(
         &self,
-        workspace: &Workspace,
-        kept_out: KeptOut<'_>,
-        stop: Stop<'_>,
+        reading: Reading<'_>,
         next: &mut Snapshot,
         names: &mut NextName,
         report: &mut Refreshed,
@@ -499,19 +487,9 @@ impl CodeIndex {
                 let files = slot.segment.files.iter().zip(&slot.current);
                 files.filter(|(_, current)| **current)
             })
-            .filter_map(|(entry, _)| Some((entry.path.clone(), stamp(workspace, &entry.path)?)))
+            .filter_map(|(entry, _)| Some((entry.path.clone(), stamp(reading.workspace, &entry.path)?)))
             .collect();
-        self.index(
-            Reading {
-                workspace,
-                kept_out,
-                stop,
-            },
-            &todo,
-            next,
-            names,
-            report,
-        );
+        self.index(reading, &todo, next, names, report);
     }
 }
 

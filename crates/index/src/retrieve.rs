@@ -110,8 +110,8 @@ pub fn retrieve(snapshot: &Snapshot, past: &Past, request: &Request, limit: usiz
         }
         let rarity = rarity(totals.pieces, found);
         sought += term.weight * rarity;
-        let in_names = found_files(snapshot, &lists, |posting| posting.in_file_name);
-        let in_folders = found_files(snapshot, &lists, |posting| posting.in_folder);
+        let in_names = found_files(&lists, |posting| posting.in_file_name);
+        let in_folders = found_files(&lists, |posting| posting.in_folder);
         let weights = TermWeights {
             weight: term.weight,
             rarity,
@@ -193,13 +193,8 @@ fn rarity(all: usize, having: usize) -> f32 {
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
 }
 
-fn found_files(snapshot: &Snapshot, lists: &[Vec<Posting>], wanted: impl Fn(&Posting) -> bool) -> usize {
-    snapshot
-        .slots
-        .iter()
-        .zip(lists)
-        .map(|(_, list)| list.iter().filter(|posting| wanted(posting)).count())
-        .sum()
+fn found_files(lists: &[Vec<Posting>], wanted: impl Fn(&Posting) -> bool) -> usize {
+    lists.iter().flatten().filter(|posting| wanted(posting)).count()
 }
 
 struct TermWeights {
