@@ -33,7 +33,7 @@ pub use outline::{Definition, Import, Outline, Outliner, SymbolKind, outline};
 pub use past::{MAX_COMMITS, Past, load_commits, save_commits};
 pub use relate::{Relations, Seed, relate};
 pub use request::Request;
-pub use retrieve::{Candidate, Role, Signals, candidate_for, retrieve, role};
+pub use retrieve::{Candidate, Role, Signals, candidates_for, retrieve, role};
 pub use segment::{Coverage, Stamp};
 
 /// Characters of a query that count; what follows is ignored.

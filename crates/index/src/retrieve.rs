@@ -158,11 +158,21 @@ pub fn retrieve(snapshot: &Snapshot, past: &Past, request: &Request, limit: usiz
         .collect()
 }
 
-/// A candidate for a file that the user has open, pinned or named, whatever the request says.
-pub fn candidate_for(snapshot: &Snapshot, path: &Path) -> Option<Candidate> {
-    let place = *snapshot.places.get(path)?;
-    let slot = snapshot.slots.get(place.slot as usize)?;
-    Table::new(&slot.segment).candidate(snapshot, place, 0.0)
+/// Candidates for files that are meant for another reason than the request's words, as far as they are known. One
+/// empty table a segment serves them all.
+pub fn candidates_for<'a>(snapshot: &Snapshot, paths: impl IntoIterator<Item = &'a Path>) -> Vec<Candidate> {
+    let mut tables: HashMap<u32, Table> = HashMap::new();
+    paths
+        .into_iter()
+        .filter_map(|path| {
+            let place = *snapshot.places.get(path)?;
+            let slot = snapshot.slots.get(place.slot as usize)?;
+            tables
+                .entry(place.slot)
+                .or_insert_with(|| Table::new(&slot.segment))
+                .candidate(snapshot, place, 0.0)
+        })
+        .collect()
 }
 
 struct Totals {

@@ -101,14 +101,8 @@ pub fn rank_files(workspace: &Workspace, known: &Known, asked: &Asked<'_>) -> Ra
         .chain(asked.open_files.iter().copied())
         .chain(asked.edited.iter().map(PathBuf::as_path))
         .chain(pinned);
-    for path in users {
-        if !have.contains(path)
-            && let Some(candidate) = index::candidate_for(&known.snapshot, path)
-        {
-            have.insert(path.to_owned());
-            candidates.push(candidate);
-        }
-    }
+    let missing: Vec<&Path> = users.filter(|path| have.insert((*path).to_owned())).collect();
+    candidates.extend(index::candidates_for(&known.snapshot, missing));
     let none = HashMap::new();
     let first = rank(&inputs(&candidates, asked, known, &marks, &none));
     let sources: Vec<&Ranked> = first
@@ -132,11 +126,10 @@ pub fn rank_files(workspace: &Workspace, known: &Known, asked: &Asked<'_>) -> Ra
         .map(|(path, relations)| (path, relations.together + relations.defines + relations.uses))
         .collect();
     related.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let found: Vec<Candidate> = related
-        .iter()
-        .take(RELATED)
-        .filter_map(|(path, _)| index::candidate_for(&known.snapshot, path))
-        .collect();
+    let found = index::candidates_for(
+        &known.snapshot,
+        related.iter().take(RELATED).map(|(path, _)| path.as_path()),
+    );
     candidates.extend(found);
     let ranked = rank(&inputs(&candidates, asked, known, &marks, &relations));
     let files = ranked
